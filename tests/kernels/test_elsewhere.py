@@ -118,6 +118,12 @@ def test_what_is_wrong_with_a_kernel_is_said_of_tensors_too(other):
         nystroem(other.array(K), "precomputed", landmarks=[0])
 
 
+def test_a_kernel_of_scikit_learn_says_in_one_sentence_what_it_takes(other):
+    words = r"^the kernel 'chi2' is scikit-learn's, and works on NumPy arrays alone; pass X.cpu\(\)"
+    with pytest.raises(TypeError, match=words):
+        incomplete_cholesky(other.array(abs(X)), "chi2")
+
+
 def test_kernels_of_numpy_arrays_alone_say_so(other):
     for kernel in (read_kernel("chi2", {}), ManifoldKernel(X, n_neighbors=3)):
         with pytest.raises((TypeError, ValueError), match=r"NumPy arrays alone; pass X.cpu\(\)"):

@@ -13,6 +13,7 @@ import numpy as np
 
 Array = Any
 
+_UNNAMED = ("one array", "another")
 _STAGED_FROM_BYTES = 1 << 20  # what is copied to a GPU while it computes
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _BYTES_OF_SINGLE = 4
@@ -62,26 +63,28 @@ def namespace(*arrays: Array) -> Any:
     return found
 
 
-def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
+def as_real(
+    x: Any, like: Array | None = None, dtype: str = "float64", names: tuple[str, str] = _UNNAMED
+) -> Array:
     """Bring x to a floating array: of `dtype` in its own library, or of the type of `like`.
 
     Host data (lists, NumPy) moves to the library and device of `like`; arrays of other libraries are
-    refused.
+    refused, by the names that the user has for x and `like`.
     """
     x = detached(x)
     if like is None:
         xp = namespace(x)
         target = getattr(xp, dtype)
         return xp.astype(x, target, copy=False) if is_array(x) else xp.asarray(x, dtype=target)
-    return _bring(x, like, like.dtype)
+    return _bring(x, like, like.dtype, names)
 
 
-def as_index(x: Any, like: Array | None = None) -> Array:
+def as_index(x: Any, like: Array | None = None, names: tuple[str, str] = _UNNAMED) -> Array:
     """Bring x to an integer array: as it is in its own library, or int64 in that of `like`; int32 stays so."""
     if like is None:
         return x if is_array(x) else namespace(x).asarray(x)
     xp = namespace(like)
-    return _bring(x, like, xp.int32 if is_narrow(x) else xp.int64)
+    return _bring(x, like, xp.int32 if is_narrow(x) else xp.int64, names)
 
 
 def is_narrow(index: Any) -> bool:
@@ -98,20 +101,50 @@ def flat_index(i: Array, j: Array, width: int) -> Array:
 
 def brought(x: Any, like: Array) -> Array:
     """Bring x, of numbers of any type, to the library and the device of `like`."""
-    return _bring(detached(x), like, None)
+    return _bring(detached(x), like, None, _UNNAMED)
 
 
-def check_same_device(first: Array, second: Array) -> None:
-    """Refuse arrays of one library on two devices: where the work is to be done is for the user to say."""
-    one, other = (str(array_api_compat.device(x)) for x in (first, second))
+def together(first: Array, second: Array, names: tuple[str, str]) -> tuple[Array, Array]:
+    """Both as they are; where one is in host memory and the other is not, both in double precision there."""
+    if is_elsewhere(second):
+        return as_real(first, as_real(second), names=names), second
+    return first, as_real(second, as_real(first), names=names[::-1]) if is_elsewhere(
+        first
+    ) else second
+
+
+def check_together(x: Array, like: Array, names: tuple[str, str]) -> None:
+    """Refuse arrays of two libraries, or on two devices: where the work is done is for the user to say."""
+    if namespace(x) is not namespace(like):
+        kinds = [f"{type(a).__module__}.{type(a).__name__}" for a in (x, like)]
+        raise TypeError(
+            f"{names[0]} is a {kinds[0]} and {names[1]} a {kinds[1]}; all arrays of a problem must come from "
+            "one library. Convert them before the call."
+        )
+    one, other = (str(array_api_compat.device(a)) for a in (x, like))
     if one != other:
         raise ValueError(
-            f"one array is on the device {one} and another on {other}; all arrays of a problem must be on "
+            f"{names[0]} is on the device {one} and {names[1]} on {other}; all arrays of a problem must be on "
             "one device. Move them before the call."
         )
 
 
-def _bring(x: Any, like: Array, dtype: Any) -> Array:
+def has_double(like: Array) -> bool:
+    """Whether the device of `like` knows numbers in double precision."""
+    xp = namespace(like)
+    try:
+        xp.zeros(0, dtype=xp.float64, device=array_api_compat.device(like))
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
+
+
+def is_strided(x: Array) -> bool:
+    """Whether all entries are in memory, which they are not of the sparse tensors of PyTorch."""
+    return not array_api_compat.is_torch_array(x) or str(x.layout) == "torch.strided"
+
+
+def _bring(x: Any, like: Array, dtype: Any, names: tuple[str, str]) -> Array:
     """Bring host data, or an array of the library and the device of `like`, there."""
     xp = namespace(like)
     if is_numpy(x):
@@ -121,14 +154,8 @@ def _bring(x: Any, like: Array, dtype: Any) -> Array:
             return sent(x, like, dtype)
         # Other libraries refuse memory that is read-only or runs backwards.
         x = x if is_numpy(like) else np.array(x)
-    elif is_array(x) and namespace(x) is not xp:
-        raise TypeError(
-            f"one array is a {type(x).__module__}.{type(x).__name__} and another a "
-            f"{type(like).__module__}.{type(like).__name__}; all arrays of a problem must come from "
-            "one library. Convert them before the call."
-        )
     elif is_array(x):
-        check_same_device(x, like)
+        check_together(x, like, names)
     return xp.asarray(x, dtype=dtype, device=array_api_compat.device(like))
 
 

@@ -10,9 +10,18 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, brought, is_array, is_elsewhere, is_numpy, to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    brought,
+    check_together,
+    is_array,
+    is_elsewhere,
+    is_numpy,
+    to_numpy,
+)
 
 Held = TypeVar("Held")
 _BY_REFERENCE = (FunctionType, ModuleType, type)  # the user's, maybe, which pickle would not find
@@ -37,6 +46,14 @@ def beside(held: Held, points: Any) -> Held:
     return (
         held if is_numpy(points) or issparse(points) else moved(held, lambda x: brought(x, points))
     )
+
+
+def check_beside(held: Any, X: Any, name: str) -> None:
+    """Refuse what holds arrays of another library than X, or on another device, and not in host memory."""
+    like = np.zeros(0) if issparse(X) else X
+    for x in _packed(held)[1]:
+        if is_elsewhere(x):
+            check_together(x, like, (f"what `{name}` holds", "`X`"))
 
 
 def _packed(held: Any) -> tuple[io.BytesIO, list[Any]]:

@@ -10,9 +10,32 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import is_elsewhere, namespace, to_numpy
 
 _RESHAPE = "Reshape your data: {0}.reshape(-1, 1) if it is one feature, {0}.reshape(1, -1) if it is one point"
+
+
+def check_no_list_of_tensors(x: Any, name: str) -> None:
+    """Refuse lists of tensors, which would become one array of NumPy, or none where they are on a GPU."""
+    first = x
+    while isinstance(first, list | tuple) and len(first):
+        first = first[0]
+    if first is not x and is_elsewhere(first) and first.ndim:
+        library = namespace(first).__name__.rsplit(".", 1)[-1]
+        raise TypeError(
+            f"`{name}` is a {type(x).__name__} of {library} arrays; pass one array, such as "
+            f"{library}.stack({name})."
+        )
+
+
+def refuse_pairs_as_points(name: str, shape: tuple[int, ...]) -> None:
+    """Say how pairs of points are passed where points are asked for."""
+    if name == "X" and len(shape) == 3 and shape[1] == 2:
+        raise ValueError(
+            f"`X` has shape {shape}, which are pairs of points, but its rows are the points; pass X = "
+            f"pairs.reshape(-1, {shape[2]}), of which rows 2k and 2k + 1 are pair k, and side=Pairs(similar, "
+            "dissimilar, n_points=len(X)) of such row numbers."
+        )
 
 
 def check_unmasked(x: Any, name: str) -> Any:

@@ -16,12 +16,13 @@ from gramlearn._base.arrays import (
     is_finite,
     is_narrow,
     is_numpy,
+    is_strided,
     namespace,
     read,
     to_numpy,
     transpose,
 )
-from gramlearn._base.unreadable import check_unmasked, complaint
+from gramlearn._base.unreadable import check_no_list_of_tensors, check_unmasked, complaint
 
 _SHORT = 60  # letters of what was given that an error repeats
 Choice = TypeVar("Choice")
@@ -152,11 +153,16 @@ def check_points(x: Any, name: str, any_unit: bool = False) -> Array:
 
 def as_numbers(x: Any, name: str) -> Array:
     """An array of real numbers, of any shape, in its own library; lists become one of NumPy."""
+    check_no_list_of_tensors(x, name)
     x = check_unmasked(x, name)
     if isinstance(x, np.matrix):
         x = np.asarray(x)
     if issparse(x):
         raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
+    if not is_strided(x):
+        raise TypeError(
+            f"`{name}` is a tensor with the layout {x.layout}; pass a dense one, such as {name}.to_dense()."
+        )
     given = x
     x = detached(x)
     if not is_array(x):

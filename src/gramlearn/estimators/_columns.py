@@ -31,7 +31,9 @@ class KeepsColumns(MahalanobisMethods):
     }
 
     @abstractmethod
-    def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
+    def _checked(
+        self, X: Any, reset: bool, dtype: Any = np.float64, method: str = "transform"
+    ) -> Any:
         """Points as they are measured, in one of these precisions."""
 
     def transform(self, X: Any) -> AnyArray:

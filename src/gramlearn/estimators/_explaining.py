@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.moving import check_beside
 from gramlearn._base.validation import check_count, check_number
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._parts.arrays import Array, Either, Labels
@@ -123,7 +124,7 @@ class ExplainsMetric(FollowsArrays, ABC):
         """
         check_is_fitted(self)
         count = check_count(n_directions, "n_directions")
-        X = self._points(X)
+        X = self._points(X, "stretched_directions")
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         words = tuple(name if isinstance(name, str) else f"feature {name}" for name in names)
         return stretched_directions(self._map, self._explanation.prior, X, count, words)
@@ -146,8 +147,9 @@ class ExplainsMetric(FollowsArrays, ABC):
             statement.
         """
         check_is_fitted(self)
-        X = self._points(X)
+        X = self._points(X, "violated")
         known = side_of(side, None, X.shape[0], None, np.random.default_rng(0))
+        check_beside(known, X, "side")
         share = check_number(tol, "tol")
 
         def lengths(i: Any, j: Any) -> np.ndarray:
@@ -170,8 +172,8 @@ class ExplainsMetric(FollowsArrays, ABC):
         return suspects(self, X, side, n_folds=n_folds, random_state=random_state)
 
     @abstractmethod
-    def _points(self, X: Any) -> Any:
-        """New points as they are measured."""
+    def _points(self, X: Any, method: str) -> Any:
+        """New points as they are measured, given to this method."""
 
     def _prices(self, side: SideInformation) -> np.ndarray | None:
         """|lam| of each statement, where these are what was learned from."""

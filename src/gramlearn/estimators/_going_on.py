@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._base.arrays import is_elsewhere, to_numpy
-from gramlearn._base.moving import beside
+from gramlearn._base.moving import beside, check_beside
 from gramlearn._base.points import rows_at
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._choosing import ChoosesByHeldBack
@@ -53,6 +53,8 @@ class GoesOn(ChoosesByHeldBack, ABC):
         Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
         """
         X = self._checked_points(X, reset=True)
+        if isinstance(side, SideInformation):
+            check_beside(side, X, "side")
         self._forget_choice()
         self._adds = False
         self._learn_from(X, y, side)
@@ -120,6 +122,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
         if y is not None:
             check_labels(y, n)
         check_side(side, n)
+        check_beside(side, X, "side")
         if type(side) is not type(seen.side):
             raise TypeError(
                 f"`side` holds {type(side).__name__}, and so far there were {type(seen.side).__name__}, which "

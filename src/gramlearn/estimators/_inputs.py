@@ -14,8 +14,13 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base import unit_length
-from gramlearn._base.arrays import Array, as_real, is_elsewhere
-from gramlearn._base.unreadable import check_unmasked, complaint
+from gramlearn._base.arrays import Array, is_elsewhere, place_of, together
+from gramlearn._base.unreadable import (
+    check_no_list_of_tensors,
+    check_unmasked,
+    complaint,
+    refuse_pairs_as_points,
+)
 from gramlearn._base.validation import check_count, check_extent
 from gramlearn.estimators._tensors import (
     check_same_place,
@@ -102,10 +107,14 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
         first, second = (
             validated_array(side, "pairs", accept_sparse="csr", **options) for side in pairs
         )
+        if is_elsewhere(place) and (issparse(first) or issparse(second)):
+            raise TypeError(
+                f"one side of `pairs` is sparse and the other in {place_of(place)}; pass both in one kind."
+            )
         if issparse(first) != issparse(second):
             first, second = (csr_array(side) for side in (first, second))
-        if is_elsewhere(place):  # one side may be in host memory
-            first, second = (as_real(side, as_real(place)) for side in (first, second))
+        elif not issparse(first):
+            first, second = together(first, second, ("one side of `pairs`", "the other"))
     else:
         if issparse(pairs):
             raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
@@ -113,12 +122,13 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(
                 f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
-                f"columns; got shape {array.shape}."
+                f"columns; got shape {tuple(array.shape)}."
             )
         first, second = array[:, 0, :], array[:, 1, :]
     if first.shape != second.shape:
         raise ValueError(
-            f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."
+            f"`pairs` has two sides of shapes {tuple(first.shape)} and {tuple(second.shape)}; row k of both is "
+            "pair k."
         )
     if first.shape[1] != n_features:
         raise ValueError(
@@ -144,16 +154,20 @@ def _are_two_sides(pairs: Any) -> bool:
     return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
 
 
-def validated_for_kernel(estimator: Any, X: Any, kernel: Any, *, reset: bool = True) -> Array:
+def validated_for_kernel(
+    estimator: Any, X: Any, kernel: Any, *, reset: bool = True, method: str = "transform"
+) -> Array:
     """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
     is_kernel = isinstance(kernel, str) and kernel == "precomputed"
-    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64, reset=reset)
+    dtype = "numeric" if is_kernel else np.float64
+    points = validated(estimator, X, dtype=dtype, reset=reset, method=method)
     points = check_extent(points, power=2)
     return points if is_elsewhere(points) else np.asarray(points)
 
 
 def _refuse_unreadable(X: Any, name: str) -> Any:
     """Refuse what scikit-learn would silently take: masked entries, and dates as numbers."""
+    check_no_list_of_tensors(X, name)
     X = check_unmasked(X, name)
     if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
         wrong = complaint(X, name)
@@ -167,12 +181,8 @@ def _explain_refusal(X: Any, name: str, **options: Any) -> None:
     if issparse(X) and not options.get("accept_sparse"):
         return
     shape = _shape(X)
-    if name == "X" and len(shape) == 3 and shape[1] == 2 and not options.get("allow_nd"):
-        raise ValueError(
-            f"`X` has shape {shape}, which are pairs of points, but its rows are the points; pass X = "
-            f"pairs.reshape(-1, {shape[2]}), of which rows 2k and 2k + 1 are pair k, and side=Pairs(similar, "
-            "dissimilar, n_points=len(X)) of such row numbers."
-        )
+    if not options.get("allow_nd"):
+        refuse_pairs_as_points(name, shape)
     if options.get("allow_nd") and len(shape) < 2:
         raise ValueError(f"`{name}` must have at least two dimensions; got shape {shape}.")
     wrong = complaint(

@@ -19,6 +19,7 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     to_numpy,
+    together,
 )
 from gramlearn._base.validation import as_numbers, check_finite, check_flag
 from gramlearn.estimators._inputs import (
@@ -35,7 +36,7 @@ from gramlearn.estimators._parts.learned import METRIC_MAP
 from gramlearn.estimators._parts.nested import IfThere, Maybe, Together
 from gramlearn.estimators._parts.words import Flag, Number
 from gramlearn.estimators._scoring import ScoresWhatIsKnown
-from gramlearn.estimators._tensors import FollowsArrays
+from gramlearn.estimators._tensors import FollowsArrays, check_same_place
 from gramlearn.evaluation.statements import pair_scores
 from gramlearn.evaluation.triplets import score_pairs
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
@@ -130,9 +131,11 @@ class PairMethods(FollowsArrays, ScoresWhatIsKnown, KeepsPrecision):
         check_is_fitted(self)
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
-            first, second = (
-                self._as_measured(_one_row(x, name, self.n_features_in_), name)
-                for x, name in ((u, "u"), (v, "v"))
+            rows = [_one_row(x, name, self.n_features_in_) for x, name in ((u, "u"), (v, "v"))]
+            for row in rows:
+                check_same_place(self, row, "get_metric")
+            first, second = map(
+                self._as_measured, together(rows[0], rows[1], ("`u`", "`v`")), ("u", "v")
             )
             length = float(self._squared_distances(first, second)[0])
             return length if squared else length**0.5

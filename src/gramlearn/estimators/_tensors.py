@@ -16,6 +16,7 @@ from gramlearn._base.arrays import (
     Array,
     brought,
     constant,
+    has_double,
     is_array,
     is_elsewhere,
     namespace,
@@ -23,6 +24,7 @@ from gramlearn._base.arrays import (
     to_numpy,
 )
 from gramlearn._base.moving import beside, in_host_memory
+from gramlearn._base.unreadable import refuse_pairs_as_points
 from gramlearn._base.validation import as_numbers, check_finite
 
 
@@ -90,6 +92,8 @@ def validated_elsewhere(
     """Points in an array library other than NumPy, with the checks of scikit-learn, left where they are."""
     del accept_sparse
     check_takes_tensors(estimator, X, name)
+    if not reset:
+        check_same_place(estimator, X, method)
     X = checked_elsewhere(
         X,
         name,
@@ -100,8 +104,6 @@ def validated_elsewhere(
     )
     if reset:
         estimator._home = constant(0.0, X, 0)
-    else:
-        check_same_place(estimator, X, method)
     return validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
@@ -118,6 +120,8 @@ def checked_elsewhere(
     """A table of finite numbers in one of these precisions, the first of them where it is in none."""
     del accept_sparse
     X = as_numbers(X, name)
+    if not allow_nd:
+        refuse_pairs_as_points(name, tuple(X.shape))
     if X.ndim != 2 and not (allow_nd and X.ndim > 2):
         hint = ""
         if X.ndim == 1:
@@ -131,6 +135,11 @@ def checked_elsewhere(
             f"while a minimum of {ensure_min_samples} row(s) and 1 column is required; pass more."
         )
     xp = namespace(X)
+    if not has_double(X):
+        raise TypeError(
+            f"`{name}` is in {place_of(X)}, which has no double precision, in which all is computed; pass "
+            f"{name}.cpu()."
+        )
     if dtype != "numeric":
         kept = dtype if isinstance(dtype, tuple) else (dtype,)
         names = [np.dtype(kind).name for kind in kept]
@@ -148,7 +157,7 @@ def check_takes_tensors(estimator: Any, X: Any, name: str) -> None:
         owner = type(estimator).__name__ + (f" with {words}" if words else "")
         raise TypeError(
             f"`{name}` is a {kind.__module__}.{kind.__name__}, and {owner} works on NumPy arrays alone; pass "
-            f"{name}.cpu().numpy(), or what makes a NumPy array of it."
+            f"such an array, as by {name}.cpu().numpy()."
         )
 
 
@@ -157,7 +166,7 @@ def check_same_place(estimator: Any, X: Any, method: str = "transform") -> None:
     home = getattr(estimator, "_home", None)
     if home is None:
         return
-    here = place_of(X) if is_array(X) else "NumPy's, or none"
+    here = place_of(X) if is_array(X) else f"a {type(X).__name__}"
     if here != place_of(home):
         owner = type(estimator).__name__
         raise ValueError(

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.arrays import as_real, eye, is_elsewhere, namespace, placed_like
+from gramlearn._base.arrays import as_real, eye, namespace, together
 from gramlearn._base.moving import beside, in_host_memory
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
 from gramlearn.estimators._choosing import DIRECTIONS
@@ -215,7 +215,8 @@ class KernelLearner(
         return tags
 
     def _checked_points(self, X: Any, reset: bool) -> Any:
-        return self._as_measured(validated_for_kernel(self, X, self.kernel, reset=reset))
+        options: dict[str, Any] = {"reset": reset, "method": "partial_fit"}
+        return self._as_measured(validated_for_kernel(self, X, self.kernel, **options))
 
     def _as_measured(self, X: Any, name: str = "X") -> Any:
         is_kernel = isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -330,11 +331,11 @@ class KernelLearner(
             )
         options: dict[str, Any] = {"dtype": np.float64, "reset": False, "method": "kernel_matrix"}
         X = self._as_measured(validated(self, X, **options))
-        found = self._beside(self._map, X)
         if Y is None:
-            return found.with_training(X)
+            return self._beside(self._map, X).with_training(X)
         Y = self._as_measured(validated(self, Y, "Y", **options), "Y")
-        return found.between(X, placed_like(Y, X) if is_elsewhere(X) else Y)
+        X, Y = together(X, Y, ("`X`", "`Y`"))
+        return self._beside(self._map, X).between(X, Y)
 
     def transform(self, X: Any) -> Any:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""

@@ -263,7 +263,7 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         return tags
 
     def _checked_points(self, X: Any, reset: bool) -> Any:
-        return check_extent(self._checked(X, reset=reset))
+        return check_extent(self._checked(X, reset=reset, method="partial_fit"))
 
     def _learn_from(self, X: Any, y: Any, side: SideInformation | None) -> Self:
         self._check_n_components(X)
@@ -374,19 +374,20 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
     def _takes_sparse(self) -> bool:
         return self._has_basis or self.shape == "diagonal"
 
-    def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
+    def _checked(
+        self, X: Any, reset: bool, dtype: Any = np.float64, method: str = "transform"
+    ) -> Any:
         if issparse(X) and not self._takes_sparse:
             raise TypeError(
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 'rank=100, to learn a part of low rank, shape="diagonal", or X.toarray().'
             )
-        X = validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
-        return self._as_measured(X)
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtype, "reset": reset}
+        return self._as_measured(validated(self, X, method=method, **options))
 
-    def _points(self, X: Any) -> Any:
-        return self._as_measured(
-            validated(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        )
+    def _points(self, X: Any, method: str) -> Any:
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
+        return self._as_measured(validated(self, X, method=method, **options))
 
     def _basis(
         self, X: Any, known: SideInformation, is_identity: bool, of_kernel: bool, y: Any, rng: Any

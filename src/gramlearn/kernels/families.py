@@ -23,8 +23,8 @@ from gramlearn._base.arrays import (
     decay_over,
     is_elsewhere,
     namespace,
-    placed_like,
     read,
+    together,
     zero_diagonal,
 )
 from gramlearn._base.distances import powers_between
@@ -36,7 +36,7 @@ from gramlearn._base.validation import (
     check_number,
     check_positive,
 )
-from gramlearn.kernels.kernel import FunctionKernel, Kernel, check_finite_values
+from gramlearn.kernels.kernel import FunctionKernel, Kernel, NumPyOnlyError, check_finite_values
 
 _FEW_FEATURES = 8  # up to which differences of points are formed as fast as products of matrices
 _LOST = 1e-12  # of a Gaussian, to rounding of squared distances
@@ -211,7 +211,7 @@ class OfScikitLearn:
     def __call__(self, A: Array, B: Array) -> Array:
         """All k(a, b)."""
         if is_elsewhere(A):
-            raise TypeError(
+            raise NumPyOnlyError(
                 f"the kernel {self.name!r} is scikit-learn's, and works on NumPy arrays alone; pass "
                 f"X.cpu().numpy(), or one of {', '.join(map(repr, sorted(_NAMED)))}."
             )
@@ -296,10 +296,8 @@ def _two_sets(A: Any, B: Any) -> tuple[Array, Array]:
     """Points with the same features, one row a point."""
     first = _points(A, "A")
     second = first if A is B else _points(B, "B")
-    if is_elsewhere(second):
-        first = placed_like(first, second)
-    elif is_elsewhere(first):
-        second = placed_like(second, first)
+    if A is not B:
+        first, second = together(first, second, ("`A`", "`B`"))
     if first.shape[1] != second.shape[1]:
         raise ValueError(
             f"`A` has {first.shape[1]} columns and `B` has {second.shape[1]}; pass points with the same "

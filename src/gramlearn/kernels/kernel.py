@@ -75,6 +75,10 @@ class Kernel(ABC):
         return Comparison(self, points)
 
 
+class NumPyOnlyError(TypeError):
+    """A kernel that computes with NumPy was given points of another library."""
+
+
 @final
 @dataclass(frozen=True)
 class FunctionKernel(Kernel):
@@ -104,6 +108,8 @@ class FunctionKernel(Kernel):
         """Numbers, as they came; a function of two vectors, as some libraries want it, is told what it got."""
         try:
             given = self.function(A, B)
+        except NumPyOnlyError:
+            raise
         except (TypeError, ValueError, IndexError, AttributeError) as error:
             raise ValueError(
                 f"the kernel {self.words} failed on arrays of {A.shape[0]} and {B.shape[0]} points, one row "

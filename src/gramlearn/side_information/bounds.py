@@ -53,7 +53,7 @@ class Bounds(SideInformation):
     def __post_init__(self) -> None:
         n = tables.check_n_points(self.n_points, "Bounds")
         i = _check_vector(self.i, "i", n)
-        j = as_index(_check_vector(self.j, "j", n), i)
+        j = as_index(_check_vector(self.j, "j", n), i, ("`j`", "`i`"))
         if i.shape[0] != j.shape[0]:
             raise ValueError(
                 f"`i` has {i.shape[0]} entries and `j` has {j.shape[0]}; pair k is (i[k], j[k])."

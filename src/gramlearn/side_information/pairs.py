@@ -498,7 +498,8 @@ def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Arr
         lists[name] = tables.check_table([] if x is None else x, name, (2,), n_points)
         tables.check_differ(tables.views(lists[name]), f"`{name}`", (0, 1), tables.DIFFERENT)
     like = lists["similar"] if lists["similar"].shape[0] else lists["dissimilar"]
-    return {name: as_index(table, like) for name, table in lists.items()}
+    names = ("`dissimilar`", "`similar`")  # of which the second, where there are any, is the model
+    return {name: as_index(table, like, names) for name, table in lists.items()}
 
 
 def check_pairs(x: Any, name: str, n_points: int) -> None:

@@ -197,7 +197,8 @@ def check_numbers(
         raise TypeError(
             f"`{name}` must be one number, or one for each row; got {x!r:.60}."
         ) from None
-    numbers = as_real(as_numbers(given, name), xp.astype(index[:0, ...], xp.float64))
+    like = xp.astype(index[:0, ...], xp.float64)
+    numbers = as_real(as_numbers(given, name), like, names=(f"`{name}`", "the row numbers"))
     if numbers.ndim and tuple(numbers.shape) != (size,):
         raise ValueError(
             f"`{name}` has shape {tuple(numbers.shape)}, but {size} numbers are expected; pass one "
@@ -232,7 +233,7 @@ def check_rows(x: Any, n_points: int, like: Array) -> Array:
     if not xp.isdtype(rows.dtype, "integral"):
         raise TypeError(not_whole(rows, "rows"))
     check_range(rows, "rows", n_points)
-    rows = as_index(rows, like)
+    rows = as_index(rows, like, ("`rows`", "the row numbers of the statements"))
     if (twice := repeated(rows)).shape[0]:
         raise ValueError(
             f"`rows` lists row {int(twice[0])} twice; a point is in a subset once, or not at all."

@@ -49,7 +49,7 @@ def read_prior(prior: Any, X: Any, *, may_be_zero: bool = False) -> Prior | None
     if isinstance(prior, str):
         check_choice(prior, "prior", {"identity": None, "inverse_covariance": None})
         return None if prior == "identity" else Prior(_root_of_inverse_covariance(X))
-    W0 = as_real(as_numbers(prior, "prior"), X)
+    W0 = as_real(as_numbers(prior, "prior"), X, names=("`prior`", "`X`"))
     if W0.shape != (d, d):
         raise ValueError(
             f"`prior` has shape {tuple(W0.shape)}, but X has {d} features; pass a {d} x {d} matrix, or a name."
