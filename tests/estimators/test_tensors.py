@@ -520,6 +520,19 @@ def test_clusters_are_found_where_the_points_are(other):
         there.predict(NEW)
 
 
+def test_no_labels_of_all_points_are_moved_to_find_clusters(monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    moved, to_host = [], torch.Tensor.cpu
+
+    def recorded(tensor):
+        moved.append(tensor.numel())
+        return to_host(tensor)
+
+    monkeypatch.setattr(torch.Tensor, "cpu", recorded)
+    KernelKMeans(3, random_state=0).fit(torch.asarray(X))
+    assert max(moved) < N
+
+
 # -- what is wrong -------------------------------------------------------------------------------------
 
 WRONG = {

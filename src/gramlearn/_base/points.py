@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from gramlearn._base.arrays import Array, added_at, as_index, constant, is_numpy, namespace
+from gramlearn._base.arrays import (
+    Array,
+    added_at,
+    as_index,
+    constant,
+    is_numpy,
+    namespace,
+    to_numpy,
+)
 
 
 def row_squares(Z: Any) -> Array:
@@ -32,6 +40,15 @@ def group_sums(X: Array, groups: Array, n_groups: int) -> Array:
         members = csr_array((np.ones(n), groups, np.arange(n + 1)), shape=(n, n_groups))
         return members.T @ X
     return added_at(constant(0.0, X, (n_groups, X.shape[1])), as_index(groups, X), X)
+
+
+def group_sizes(groups: Array, n_groups: int) -> np.ndarray:
+    """How many rows each group has: counted where their numbers are, and told in host memory."""
+    if is_numpy(groups):
+        return np.bincount(groups, minlength=n_groups)
+    xp = namespace(groups)
+    ones = xp.ones_like(groups, dtype=xp.int64)
+    return to_numpy(added_at(as_index(np.zeros(n_groups, dtype=np.int64), groups), groups, ones))
 
 
 def centered(X: Any) -> Array:

@@ -27,7 +27,7 @@ from gramlearn._base.arrays import (
     read,
     to_numpy,
 )
-from gramlearn._base.points import group_sums, row_squares, rows_at
+from gramlearn._base.points import group_sizes, group_sums, row_squares, rows_at
 from gramlearn._base.validation import check_count, check_indices, check_points, generator
 from gramlearn._base.warnings import warn
 from gramlearn.problem.status import SolveInterrupted
@@ -212,13 +212,8 @@ def nearest(G: Array, centers: Array) -> Array:
 def _means(G: Array, labels: Array, centers: Array) -> Array:
     """The mean of each cluster; an empty one keeps its center."""
     sums, xp = group_sums(G, labels, int(centers.shape[0])), namespace(G)
-    counts = as_real(_counts(labels, int(centers.shape[0])), G)[:, None]
+    counts = as_real(group_sizes(labels, int(centers.shape[0])), G)[:, None]
     return xp.where(counts > 0, sums / clipped(counts, low=1.0), centers)
-
-
-def _counts(labels: Array, n_clusters: int) -> np.ndarray:
-    """How many points each cluster has, in host memory."""
-    return np.bincount(to_numpy(labels), minlength=n_clusters)
 
 
 def _squared_distances(G: Array, labels: Array, centers: Array) -> Array:
@@ -234,7 +229,7 @@ def fill_empty(G: Array, labels: Array, centers: Array) -> Array:
 
     A point that is alone in its cluster stays, and so does one at its center up to rounding.
     """
-    counts = _counts(labels, int(centers.shape[0]))
+    counts = group_sizes(labels, int(centers.shape[0]))
     if counts.all():
         return labels
     moved, empty = np.array(to_numpy(labels)), list(np.flatnonzero(counts == 0))
