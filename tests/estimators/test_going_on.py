@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from gramlearn import Bounds, KernelLearner, MetricLearner, Pairs, Triplets
+from gramlearn import Bounds, KernelLearner, MetricLearner, Pairs, SolveInterrupted, Triplets
 
 WINE, CLASSES = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(WINE)
@@ -74,6 +74,20 @@ def test_a_partial_fit_is_a_fit_to_all_statements(learner, kind):
     same_answer(begun, clone(learner).fit(X, side=old))
     same_answer(begun.partial_fit(X, side=new), clone(learner).fit(X, side=old + new))
     assert (old.n_points, new.n_points) == (N, N)
+
+
+@every(LEARNERS)
+def test_ctrl_c_in_the_first_call_hands_over_the_answer_so_far(learner):
+    def interrupt(record):
+        if record.iteration == 1:
+            raise KeyboardInterrupt
+
+    begun, (old, new) = clone(learner).set_params(callback=interrupt), SIDES["pairs"]
+    with pytest.raises(SolveInterrupted, match="is fitted with it") as stop:
+        begun.partial_fit(X, side=old)
+    assert begun.solution_ is stop.value.solution
+    begun.set_params(callback=None).partial_fit(X, side=new)
+    same_answer(begun, clone(learner).fit(X, side=old + new))
 
 
 @every(LEARNERS)

@@ -118,6 +118,15 @@ def test_what_is_wrong_with_a_kernel_is_said_of_tensors_too(other):
         nystroem(other.array(K), "precomputed", landmarks=[0])
 
 
+def test_a_function_that_fails_on_tensors_is_told_what_it_must_give():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    kernel = read_kernel(lambda A, B: A @ B, {})  # of two vectors; PyTorch raises RuntimeError
+    with pytest.raises(
+        ValueError, match=r"failed on arrays of 40 and 7 points.*lambda A, B: A @ B.T"
+    ):
+        kernel(torch.asarray(X), torch.asarray(NEW))
+
+
 def test_a_kernel_of_scikit_learn_says_in_one_sentence_what_it_takes(other):
     words = r"^the kernel 'chi2' is scikit-learn's, and works on NumPy arrays alone; pass X.cpu\(\)"
     with pytest.raises(TypeError, match=words):

@@ -12,7 +12,7 @@ import numpy as np
 
 from gramlearn.problem.status import SolveInterrupted
 
-_STOP = "_stopped_by"
+_STOP, _DRAFT = "_stopped_by", "_is_draft"
 
 Estimator = TypeVar("Estimator")
 Found = TypeVar("Found")
@@ -26,8 +26,12 @@ def all_or_nothing(
 
     @wraps(fit)
     def fit_all(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:
+        if (
+            _DRAFT in self.__dict__
+        ):  # of a fit that calls another: what both do is done, or is not, together
+            return fit(self, *args, **kwargs)
         draft = object.__new__(type(self))
-        draft.__dict__.update(self.__dict__)
+        draft.__dict__.update(self.__dict__, **{_DRAFT: True})
         try:
             fit(draft, *args, **kwargs)
         except MemoryError as error:
@@ -41,6 +45,7 @@ def all_or_nothing(
             if is_interrupted(draft):  # an answer so far with which no fit can end
                 raise draft.__dict__[_STOP] from error
             raise
+        del draft.__dict__[_DRAFT]
         stop = draft.__dict__.pop(_STOP, None)
         self.__dict__ = draft.__dict__
         if stop is not None:

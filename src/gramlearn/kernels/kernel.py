@@ -110,7 +110,7 @@ class FunctionKernel(Kernel):
             given = self.function(A, B)
         except NumPyOnlyError:
             raise
-        except (TypeError, ValueError, IndexError, AttributeError) as error:
+        except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
             raise ValueError(
                 f"the kernel {self.words} failed on arrays of {A.shape[0]} and {B.shape[0]} points, one row "
                 f"each ({type(error).__name__}: {error}); it must give the matrix of all k(a, b), such as "
