@@ -160,6 +160,17 @@ def test_every_learner_of_a_linear_map_has_one(name):
     assert close(LinearMap.of(learner).transform(X), learner.transform(X))
 
 
+@pytest.mark.usefixtures("tensors_stay")
+def test_what_was_learned_from_tensors_has_the_map_of_what_was_learned_from_arrays(other):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 3
+    learner = MetricLearner(C=1.0, n_components=2, random_state=0)
+    here = LinearMap.of(learner.fit(X, y))
+    there = LinearMap.of(learner.fit(other.array(X), y))
+    np.testing.assert_allclose(there.matrix, here.matrix, rtol=1e-8, atol=1e-8)
+    assert there.words.keys() == here.words.keys()
+
+
 def test_a_linear_map_is_what_transform_is_in_the_precision_of_the_points(learner):
     found = LinearMap.of(learner)
     assert close(found.transform(X), learner.transform(X))

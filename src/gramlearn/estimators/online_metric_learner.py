@@ -223,7 +223,8 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
             pairs = validated_array(X, "X", dtype=np.float64, allow_nd=True)
             if pairs.shape[1] != 2:
                 raise ValueError(
-                    f"`X` has the shape {pairs.shape}; pairs have the shape (m, 2, d), differences (m, d)."
+                    f"`X` has the shape {tuple(pairs.shape)}; pairs have the shape (m, 2, d), differences "
+                    "(m, d)."
                 )
             X = pairs[:, 0, :] - pairs[:, 1, :]
         Z = self._further(X, reset)

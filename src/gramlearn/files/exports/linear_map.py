@@ -72,6 +72,8 @@ class LinearMap:
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(learner)
+        if getattr(learner, "_home", None) is not None:
+            learner = learner.to_numpy()  # what it learned from tensors lies where these are
         try:
             matrix = learner.components_
         except AttributeError:
