@@ -59,7 +59,7 @@ def client():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="1GiB"
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -114,9 +114,9 @@ def test_the_value_and_certificate_of_one_machine(client, side, whole, count: in
 
 
 def _count_workers() -> int:
-    from gramlearn._base.workers.on_dask import _WORKERS
+    from gramlearn._base.workers.posts import POSTS
 
-    return len(_WORKERS)
+    return len(POSTS)
 
 
 def test_pairs_in_memory_travel_once(client, whole) -> None:
@@ -168,6 +168,21 @@ def test_what_was_learned_is_lazy_on_arrays_of_dask(client, whole) -> None:
             assert found.compute().dtype == found.dtype == expected.dtype
 
 
+def test_what_was_learned_is_in_a_graph_once() -> None:
+    """It may be large, and blocks many."""
+    import cloudpickle
+    import dask
+
+    points = np.random.default_rng(0).standard_normal((60, 50))
+    pairs = Pairs([[k, k + 1] for k in range(59)], n_points=60)
+    wide = MetricLearner(C=0.1).fit(points, side=pairs)
+    (lazy,) = dask.optimize(wide.transform(da.ones((300, 50), chunks=(3, 50))))
+    tasks = list(dict(lazy.__dask_graph__()).values())
+    assert len(tasks) >= 100
+    assert sum(len(cloudpickle.dumps(task)) > wide.components_.nbytes / 2 for task in tasks) == 1
+    assert all(repr(task) for task in tasks)  # which Dask writes to its logs
+
+
 def test_a_killed_worker_costs_the_reload_of_its_chunks(client, side, whole) -> None:
     of_so_many(client, 2)
     killed = []
@@ -204,6 +219,80 @@ def test_workers_that_never_last_cost_a_sentence(client, side, monkeypatch) -> N
     ):
         crew.place(_Fatal(), [1, 1], X)
     client.wait_for_workers(2, timeout=30)
+
+
+def test_a_question_that_ends_workers_each_time_costs_a_sentence(client, monkeypatch) -> None:
+    """Though they are made anew and answer others in between."""
+    from gramlearn._base.workers import PartsLostError, on_dask
+
+    monkeypatch.setattr(on_dask, "_MOST_LOST", 2)
+    with on_dask.OnDask(client) as crew:
+        crew.place(_Odd, [1], X)
+        with pytest.raises(PartsLostError):
+            crew.map("answer", "end")
+        assert 1 in crew.map("answer", "one")
+        with pytest.raises(MemoryError, match="were lost 2 times before they gave an answer"):
+            crew.map("answer", "end")
+
+
+def test_an_answer_may_take_long_to_travel_and_an_error_may_be_one_of_time(
+    client, monkeypatch
+) -> None:
+    from gramlearn._base.workers import on_dask
+
+    with on_dask.OnDask(client) as crew:
+        crew.place(_Odd, [1], X)
+        monkeypatch.setattr(on_dask, "_LOOK", 1e-4)
+        assert crew.map("answer", "large")[0].nbytes == 8_000_000
+        with pytest.raises(TimeoutError, match="its own"):
+            crew.map("answer", "late")
+
+
+class _Odd:
+    """A worker with a way of its own to answer each question."""
+
+    def __init__(self, *given) -> None:
+        pass
+
+    def answer(self, question: str):
+        if question == "end":
+            from gramlearn._base.workers import posts
+
+            raise posts.VacantError  # as where the process was started anew
+        if question == "late":
+            raise TimeoutError("its own")
+        return np.zeros(1_000_000) if question == "large" else 1
+
+    def close(self) -> None:
+        pass
+
+
+def test_arrays_that_another_client_keeps_are_computed_by_that_one(client, side, whole) -> None:
+    with distributed.Client(client.cluster, set_as_default=False) as other:
+        kept = other.persist(BLOCKS)
+        client.as_current()
+        check_same(MetricLearner(**LEARNER).fit(kept, side=side, client=other), whole)
+
+
+def test_a_client_that_does_not_wait_is_refused(client, side) -> None:
+    import asyncio
+
+    async def fit() -> None:
+        async with distributed.Client(client.cluster.scheduler_address, asynchronous=True) as other:
+            with pytest.raises(TypeError, match="`client` is asynchronous, and a fit waits"):
+                MetricLearner(**LEARNER).fit(X, side=side, client=other)
+
+    asyncio.run(fit())
+
+
+def test_arrays_of_dask_of_another_shape_are_refused(whole) -> None:
+    with pytest.raises(ValueError, match="`pairs` has sides of 300 and 200 rows"):
+        whole.pair_distance((BLOCKS, BLOCKS[:200]))
+    with pytest.raises(ValueError, match="`X` must be two-dimensional"):
+        whole.transform(BLOCKS[:, 0])
+    frame = pytest.importorskip("dask.dataframe").from_dask_array(BLOCKS.rechunk((100, -1)))
+    with pytest.raises(TypeError, match=r"a data frame of Dask; pass X\.to_dask_array"):
+        MetricLearner(**LEARNER).fit(frame, side=Pairs([[0, 1]], n_points=N), client=5)
 
 
 class _Fatal:

@@ -101,7 +101,7 @@ class LearnsAtScale(LearnsWeights):
             return super().fit(X, y, side=side)
         self._forget_choice()
         self._adds = False
-        stored = self._stored(X, y, side)
+        stored = self._stored(X, y, side, client)
         for name in ("basis_", "inner_", "feature_weights_", "_seen"):
             self.__dict__.pop(name, None)  # of an earlier fit
         self._learn_at_scale(X, stored, client)
@@ -156,7 +156,7 @@ class LearnsAtScale(LearnsWeights):
         if not is_lazy(X):
             return super().transform(X)
         check_is_fitted(self)
-        self._checked(np.ones((1, int(X.shape[1]))), reset=False)  # the number of features
+        self._checked(np.ones((1, *X.shape[1:])), reset=False)  # the number of features
         dtype = X.dtype if X.dtype in FLOATS else FLOATS[0]
         return rows_by_rows(
             self._for_travel().transform, X, columns=self._n_features_out, dtype=dtype
@@ -192,13 +192,14 @@ class LearnsAtScale(LearnsWeights):
     def _for_travel(self) -> Self:
         """What measures and transforms, without what a fit keeps besides."""
         other = copy(self)
-        for name in ("solution_", "_seen", "cv_results_", "callback"):
+        for name in ("solution_", "_seen", "cv_results_"):
             other.__dict__.pop(name, None)
+        other.callback = None
         return other
 
     # ---- what is learned from ---------------------------------------------------------------
 
-    def _stored(self, X: Any, y: Any, side: Any) -> StoredStatements:
+    def _stored(self, X: Any, y: Any, side: Any, client: Any = None) -> StoredStatements:
         """What is known, to be read in chunks; refuse what can only be learned from in memory."""
         if issparse(X) or len(getattr(X, "shape", ())) != 2:
             raise TypeError(
@@ -216,7 +217,7 @@ class LearnsAtScale(LearnsWeights):
         self._check_is_for_all_of_a_metric()
         n = int(X.shape[0])
         if side is None and y is not None and is_lazy(y):
-            y = y.compute()
+            y = crew_for(y, client, None).computed(y)
         if isinstance(side, StoredStatements):
             if y is not None:
                 warn_of_unused_labels("from which all is learned")
@@ -277,7 +278,7 @@ class LearnsAtScale(LearnsWeights):
         # What is drawn at random is the same when a fit goes on.
         is_drawn = checkpoint is not None and self.random_state is None
         rng = generator(checkpoint.seed if is_drawn and checkpoint else self.random_state)
-        sample = Sample.of(X, stored, rng)
+        sample = Sample.of(X, stored, rng, crew)
         points = self._checked_points(sample.points, reset=True)
         self._check_n_components(points)
         want = self._choose_at_scale if self._chooses else self._want_as_given
@@ -448,6 +449,12 @@ def _lazy_sides(X: Any) -> tuple[Any, ...]:
     if any(lazy) and not all(lazy):
         raise TypeError(
             "`pairs` has one side that is an array of Dask and one that is not; pass two of a kind."
+        )
+    lengths = [side.shape[0] for side in sides if any(lazy) and not math.isnan(side.shape[0])]
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"`pairs` has sides of {lengths[0]:,} and {lengths[1]:,} rows; each row of one makes a pair with "
+            "the same row of the other."
         )
     return sides if any(lazy) else ()
 

@@ -16,7 +16,7 @@ class Here(Crew):
         self._worker: Worker | None = None
 
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
-        shared = shared.compute() if is_lazy(shared) else shared
+        shared = self.computed(shared) if is_lazy(shared) else shared
         self._worker = make(range(len(sizes)), shared, self._memory)
 
     @property

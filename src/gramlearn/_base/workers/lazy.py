@@ -21,8 +21,11 @@ def rows_by_rows(
 ) -> Any:
     """function(some rows of the first, the same rows of the others), where and when it is asked for.
 
-    It gives so many columns, or one number for each row where that is None.
+    It gives so many columns, or one number for each row where that is None. What the function holds, such as a
+    large matrix, is sent once to each process, and not along with each block.
     """
+    from gramlearn._base.workers.on_dask import as_task
+
     whole = first.rechunk(dict.fromkeys(range(1, first.ndim), -1))
     beside = [other.rechunk({0: whole.chunks[0], 1: -1}) for other in others]
     given: dict[str, Any] = {"dtype": dtype, "meta": np.empty((0,) * (2 if columns else 1), dtype)}
@@ -30,7 +33,7 @@ def rows_by_rows(
         given["drop_axis"] = list(range(1, first.ndim))
     else:
         given["chunks"] = (whole.chunks[0], (columns,))
-    return whole.map_blocks(function, *beside, **given)
+    return whole.map_blocks(_call, *beside, function=as_task(function), **given)
 
 
 def number_of_all(function: Callable[..., float], first: Any, *others: Any) -> Any:
@@ -40,6 +43,10 @@ def number_of_all(function: Callable[..., float], first: Any, *others: Any) -> A
     return whole.map_blocks(
         _as_array, *beside, function=function, drop_axis=axes, dtype=float, meta=np.empty((), float)
     )
+
+
+def _call(*arrays: np.ndarray, function: Callable[..., Any]) -> Any:
+    return function(*arrays)
 
 
 def _as_array(*arrays: np.ndarray, function: Callable[..., float]) -> np.ndarray:

@@ -17,7 +17,8 @@ import numpy as np
 
 from gramlearn._base.arrays import on_gpu
 from gramlearn._base.threads import at_most_in_scans
-from gramlearn._base.workers.crew import Crew, Maker, PartsLostError, Worker
+from gramlearn._base.workers import posts
+from gramlearn._base.workers.crew import Crew, Maker, PartsLostError
 from gramlearn._base.workers.lazy import is_lazy
 
 SomeAnswer = TypeVar("SomeAnswer")
@@ -27,11 +28,11 @@ _PATIENCE = 30.0  # seconds in which a process that was lost may come back
 _USABLE = (
     0.5  # the share of a process's memory that a worker may use: Dask spills from 0.6 of it on
 )
-_MOST_LOST = 10  # times in a row that a process may go before there is an answer
+_MOST_LOST = 10  # times in a row that a process may go before a question is answered
+_LONG = 10.0  # seconds in which an answer is to arrive, once it is there, at first
 _WIDE = 8  # answers that are joined at one place, so that no place receives more
+_MAKING = ("make",)  # the name under which losses of workers that are being made are counted
 _LARGE = 1 << 20  # bytes of a question that are better sent apart from the tasks
-
-_WORKERS: dict[tuple[str, int], Worker] = {}  # of this process, by crew and number
 
 
 class _Place(NamedTuple):
@@ -51,21 +52,22 @@ class OnDask(Crew):
                 f"`client` must be a distributed.Client; got {type(client).__name__}. Make one with "
                 "distributed.Client(address), or leave it out."
             )
+        if client.asynchronous:
+            raise TypeError(
+                "`client` is asynchronous, and a fit waits for answers; pass one that is made without "
+                "asynchronous=True."
+            )
         self._client = client
         self._limit = memory
         self._name = uuid.uuid4().hex
         self._places: list[_Place] = []
         self._make: Any = None
         self._shared: Any = None
-        self._n_lost = 0
+        self._n_lost: Counter[tuple[str, ...]] = Counter()  # while so something was asked
+        self._present()
 
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
-        memory = self._memory()
-        if not memory:
-            raise ValueError(
-                "`client` is connected to a cluster without workers; start some, or wait for them with "
-                "client.wait_for_workers(1)."
-            )
+        memory = self._present()
         self._make, self._shared = make, shared
         dealt = _dealt(sizes, len(memory))
         places = zip(sorted(memory), dealt, strict=True)
@@ -76,8 +78,11 @@ class OnDask(Crew):
     def n_places(self) -> int:
         return len(self._places)
 
+    def computed(self, X: Any) -> Any:
+        return self._client.compute(X).result()
+
     def map(self, question: str, *args: Any) -> list[Any]:
-        return self._fetch(lambda: self._ask(question, args))
+        return self._fetch(lambda: self._ask(question, args), _named(question, args))
 
     def reduce(
         self, join: Callable[[SomeAnswer, SomeAnswer], SomeAnswer], question: str, *args: Any
@@ -91,7 +96,7 @@ class OnDask(Crew):
                 ]
             return answers
 
-        return reduce(join, self._fetch(ask))
+        return reduce(join, self._fetch(ask, _named(question, args)))
 
     def close(self) -> None:
         from distributed import fire_and_forget
@@ -99,7 +104,7 @@ class OnDask(Crew):
         present = self._memory() if self._client.status == "running" else {}
         for number, place in enumerate(self._places):
             if place.address in present:
-                fire_and_forget(self._submit(place.address, _forget, self._name, number))
+                fire_and_forget(self._submit(place.address, posts.forget, (self._name, number)))
         self._places = []
 
     # ---- tasks ------------------------------------------------------------------------------
@@ -119,41 +124,70 @@ class OnDask(Crew):
             function, *args, workers=[address], allow_other_workers=False, pure=False
         )
 
-    def _fetch(self, ask: Callable[[], list[Any]]) -> list[Any]:
-        """Ask, and wait for answers. Where a worker is gone, make it anew and raise PartsLostError."""
+    def _fetch(self, ask: Callable[[], list[Any]], name: tuple[str, ...]) -> list[Any]:
+        """Ask, and wait for answers. Where a worker is gone, make it anew and raise PartsLostError.
+
+        Losses are counted for each question by its name: of a worker that was made anew others are asked
+        first, and it may answer these each time.
+        """
         futures: list[Any] = []
         try:
             futures += ask()
             answers = [self._wait_for(future) for future in futures]
         except _GoneError as gone:
             self._client.cancel(futures)
+            self._count_loss(name)
             self._settle_at({*self._lost(), *gone.numbers})
             raise PartsLostError from None
-        self._n_lost = 0
+        self._n_lost[name] = 0
         self.moved += sum(bytes_in(answer) for answer in answers)
         return answers
 
     def _wait_for(self, future: Any) -> Any:
         """The answer of a task; _GoneError where it will never come."""
+        try:
+            while not _is_there(future):
+                self._check_none_lost()
+            return self._brought(future)
+        except _GoneError:
+            raise
+        except Exception as error:
+            # A process that is gone takes its tasks, and what they need, along.
+            self._check_none_lost()
+            if _is_of_cluster(error):
+                raise _GoneError from None
+            raise
+
+    def _brought(self, future: Any) -> Any:
+        """What a task has found; one that is large sets out anew each time."""
+        patience = _LONG
         while True:
             try:
-                return future.result(timeout=_LOOK)
+                return future.result(timeout=patience)
             except TimeoutError:
-                if lost := self._lost():
-                    raise _GoneError(*lost) from None
-            except _GoneError:
-                raise
-            except Exception as error:
-                # A process that is gone takes its tasks, and what they need, along.
-                lost = self._lost()
-                if lost or _is_of_cluster(error):
-                    raise _GoneError(*lost) from None
-                raise
+                if future.status == "error":
+                    raise  # the task itself was late for something
+                self._check_none_lost()
+                patience *= 2
+
+    def _check_none_lost(self) -> None:
+        if lost := self._lost():
+            raise _GoneError(*lost)
 
     def _lost(self) -> list[int]:
         """The numbers of the workers whose process is gone."""
         present = self._memory()
         return [k for k, place in enumerate(self._places) if place.address not in present]
+
+    def _present(self) -> dict[str, float]:
+        """The same where there must be some."""
+        memory = self._memory()
+        if not memory:
+            raise ValueError(
+                "`client` is connected to a cluster without workers; start some, or wait for them with "
+                "client.wait_for_workers(1)."
+            )
+        return memory
 
     def _memory(self) -> dict[str, float]:
         """The bytes that a worker may use, for every process of the cluster."""
@@ -182,9 +216,10 @@ class OnDask(Crew):
                 made = self._make_at(sorted(waiting))
                 for future in made:
                     self._wait_for(future)
+                self._n_lost[_MAKING] = 0
                 return
             except _GoneError:
-                self._count_loss()
+                self._count_loss(_MAKING)
 
     def _make_at(self, numbers: Sequence[int]) -> list[Any]:
         memory, crowd = self._memory(), Counter(place.address for place in self._places)
@@ -218,11 +253,11 @@ class OnDask(Crew):
             crowd[address] += 1
             self._places[number] = self._places[number]._replace(address=address)
 
-    def _count_loss(self) -> None:
-        self._n_lost += 1
-        if self._n_lost >= _MOST_LOST:
+    def _count_loss(self, name: tuple[str, ...]) -> None:
+        self._n_lost[name] += 1
+        if self._n_lost[name] >= _MOST_LOST:
             raise MemoryError(
-                f"workers of the cluster were lost {self._n_lost} times before they gave an answer, perhaps "
+                f"workers of the cluster were lost {_MOST_LOST} times before they gave an answer, perhaps "
                 "for want of memory, which their logs tell; give them more, or more of them."
             )
 
@@ -236,9 +271,16 @@ class OnDask(Crew):
         try:
             return self._client.scatter([shared], hash=False)[0]
         except Exception as error:
-            if _is_of_cluster(error):
+            if _is_of_cluster(error) or isinstance(error, TimeoutError):
                 raise _GoneError from None
             raise
+
+
+def as_task(x: Any) -> Any:
+    """An object that is a task of its own in a graph, on which others may depend."""
+    from dask.delayed import delayed
+
+    return delayed(x, traverse=False)
 
 
 def current_client() -> Any:
@@ -259,6 +301,11 @@ class _GoneError(Exception):
         self.numbers = numbers
 
 
+def _named(question: str, args: tuple[Any, ...]) -> tuple[str, ...]:
+    """A question without its numbers."""
+    return (question, *(x for x in args if isinstance(x, str)))
+
+
 def _is_of_cluster(error: Exception) -> bool:
     """Whether a task failed for want of its process, and not for what it does."""
     from concurrent.futures import CancelledError
@@ -266,7 +313,18 @@ def _is_of_cluster(error: Exception) -> bool:
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
-    return isinstance(error, KilledWorker | CommClosedError | CancelledError | TimeoutError)
+    return isinstance(error, KilledWorker | CommClosedError | CancelledError)
+
+
+def _is_there(future: Any) -> bool:
+    """Whether a task is done, within the time of a look."""
+    from distributed import wait
+
+    try:
+        wait([future], timeout=_LOOK)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _make(
@@ -276,28 +334,22 @@ def _make(
 
     # What `dask worker --resources "GPU=1"` says of a process.
     has_gpu = get_worker().state.total_resources.get("GPU", 0) > 0
-    _WORKERS[name, number] = make(parts, on_gpu(shared) if has_gpu else shared, memory)
+    posts.settle((name, number), lambda: make(parts, on_gpu(shared) if has_gpu else shared, memory))
 
 
 def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
     from distributed import get_worker
 
-    worker = _WORKERS.get((name, number))
-    if worker is None:
-        raise _GoneError(number)
     # Other processes of the cluster on this machine have the other cores.
     with at_most_in_scans(get_worker().state.nthreads):
-        return getattr(worker, question)(*args)
+        try:
+            return posts.ask((name, number), question, args)
+        except posts.VacantError:
+            raise _GoneError(number) from None
 
 
 def _joined(join: Callable[[Any, Any], Any], *answers: Any) -> Any:
     return reduce(join, answers)
-
-
-def _forget(name: str, number: int) -> None:
-    worker = _WORKERS.pop((name, number), None)
-    if worker is not None:
-        worker.close()
 
 
 def _dealt(sizes: Sequence[int], n_places: int) -> list[tuple[int, ...]]:

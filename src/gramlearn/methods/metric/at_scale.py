@@ -49,17 +49,17 @@ class Sample(NamedTuple):
     points: Any
 
     @classmethod
-    def of(cls, X: Any, side: StoredStatements, rng: np.random.Generator) -> "Sample":
+    def of(cls, X: Any, side: StoredStatements, rng: np.random.Generator, crew: Crew) -> "Sample":
         """Draw one, each statement equally likely."""
         some = side.sample(SAMPLE, rng)
         rows = to_numpy(some.involved())
-        return cls(some.keep_points(rows), rows_in_memory(X, rows))
+        return cls(some.keep_points(rows), rows_in_memory(X, rows, crew))
 
 
-def rows_in_memory(X: Any, rows: np.ndarray) -> Any:
+def rows_in_memory(X: Any, rows: np.ndarray, crew: Crew) -> Any:
     """Some rows of X, wherever it is, as they are given, in host memory."""
     if is_lazy(X):
-        return X[rows].compute()
+        return crew.computed(X[rows])
     return to_numpy(rows_at(X, rows)) if is_array(X) else _safe_indexing(X, rows)
 
 
