@@ -57,7 +57,7 @@ class Stamp:
         except OSError as error:
             raise FileError(
                 f"{self.name} cannot be read any more ({error.strerror or error}); it is read again in every "
-                "pass, so it must stay where it is."
+                "pass, so it must stay where it is, and be there for every worker of a cluster."
             ) from error
         if found.st_size != self.size:
             raise FileError(

@@ -136,10 +136,11 @@ class Site:
 
     def _load(self) -> Facts:
         """Read all shards once, and keep what there is memory for."""
-        sizes, heads, impossible, is_smooth, objection = {}, {}, [], True, None
+        sizes, heads, is_smooth, objection = {}, {}, True, None
+        n_lost, first_lost = 0, math.inf
         spectrum = as_real(self._opened.source.spectrum, self._like)
         for shard, (dual, lost) in self._store.load():
-            impossible.append(lost)
+            n_lost, first_lost = n_lost + lost.size, min([first_lost, *lost[:1]])
             sizes[shard] = [part.size for part in dual.parts]
             some = [
                 part.index_rows(every_row(min(part.size, _HEAD), self._like)).map.detached()
@@ -153,8 +154,8 @@ class Site:
             pool = PoolHere(dual)
             is_smooth = is_smooth and pool.is_smooth
             objection = objection or pool.objection()
-        lost = np.sort(np.concatenate(impossible)) if impossible else np.zeros(0, dtype=int)
-        return Facts(sizes, heads, is_smooth, objection, lost.size, lost[:1].tolist())
+        impossible = [int(first_lost)] if n_lost else []
+        return Facts(sizes, heads, is_smooth, objection, n_lost, impossible)
 
     def settle(self, units: Sequence[float], stand_in: float) -> None:
         """Be told the usual size of t for every part, and what share may stand for curved constraints."""

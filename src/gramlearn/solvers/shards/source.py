@@ -16,6 +16,9 @@ from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import Direction, PointMap
 from gramlearn.problem.losses import BoundedLoss
+from gramlearn.solvers.shards.packed import PackedRows
+
+_HOST, _NONE = np.zeros(0), np.zeros(0, dtype=int)
 
 
 class IndexedTerm(Protocol):
@@ -122,7 +125,7 @@ class Opened:
     numbers: np.ndarray | None  # the same for equal points; None where there are no equal ones
     rounding: float
     common: Dual
-    _impossible: dict[int, list[np.ndarray]] = field(default_factory=dict)  # of shards read before
+    _impossible: dict[int, list[PackedRows]] = field(default_factory=dict)  # of shards read before
 
     def read(self, shard: int) -> Shard:
         """Read the constraints of one shard."""
@@ -130,8 +133,9 @@ class Opened:
         terms = source.statements.indexed_terms(shard, source.loss, source.bounds)
         if shard not in self._impossible:
             self._impossible[shard] = [self._find_impossible(term) for term in terms]
-        for term, rows in zip(terms, self._impossible[shard], strict=True):
+        for term, lost in zip(terms, self._impossible[shard], strict=True):
             every = term.loss.prepare(len(term.columns[0]), self.points)
+            rows = lost.rows(_HOST) if lost.count else _NONE
             columns, loss = term.columns, every
             if rows.size:
                 kept = np.delete(np.arange(len(columns[0])), rows)
@@ -153,15 +157,15 @@ class Opened:
         """The number of the first statement of a shard."""
         return int(self.source.statements.rows(shard).start)
 
-    def _find_impossible(self, term: IndexedTerm) -> np.ndarray:
+    def _find_impossible(self, term: IndexedTerm) -> PackedRows:
         """The rows of a term that want a squared distance of at least something, of points that are equal."""
-        none = np.zeros(0, dtype=int)
+        equal = np.zeros(len(term.columns[0]), dtype=bool)
         if term.loss.lower is None or len(term.directions) > 1:
-            return none
+            return PackedRows.where(equal)
         (d,) = term.directions
         i, j = (to_numpy(term.columns[k]) for k in (d.first, d.second))
-        equal = none if self.numbers is None else np.flatnonzero(self.numbers[i] == self.numbers[j])
-        if not self.rounding:
-            return equal
-        near = to_numpy(squared_distances(self.points, i, j)) <= self.rounding**2
-        return np.union1d(equal, np.flatnonzero(near))
+        if self.numbers is not None:
+            equal |= self.numbers[i] == self.numbers[j]
+        if self.rounding:
+            equal |= to_numpy(squared_distances(self.points, i, j)) <= self.rounding**2
+        return PackedRows.where(equal)
