@@ -80,6 +80,13 @@ def test_bounds_relative_to_points_in_tensors_lie_where_the_pairs_do(other):
     np.testing.assert_allclose(other.numpy(there.lower), expected.lower)
 
 
+def test_lists_of_tensors_on_a_gpu_say_what_to_pass():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for rows in ([torch.tensor([0, 1])], [[torch.tensor(0), torch.tensor(1)]]):
+        with pytest.raises(TypeError, match=r"`similar` is a list of torch arrays; pass one array"):
+            Pairs(rows, n_points=N)
+
+
 def test_comparisons_are_drawn_from_pairs_in_tensors(other):
     here = Triplets.from_pairs(PAIRS, X, random_state=0)
     there = Triplets.from_pairs(moved(other, PAIRS), other.array(X), random_state=0)

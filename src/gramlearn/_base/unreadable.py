@@ -15,12 +15,12 @@ from gramlearn._base.arrays import is_elsewhere, namespace, to_numpy
 _RESHAPE = "Reshape your data: {0}.reshape(-1, 1) if it is one feature, {0}.reshape(1, -1) if it is one point"
 
 
-def check_no_list_of_tensors(x: Any, name: str) -> None:
-    """Refuse lists of tensors, which would become one array of NumPy, or none where they are on a GPU."""
+def check_no_list_of_tensors(x: Any, name: str, least: int = 1) -> None:
+    """Refuse lists of tensors of so many dimensions: NumPy makes an array of them, or cannot, from a GPU."""
     first = x
     while isinstance(first, list | tuple) and len(first):
         first = first[0]
-    if first is not x and is_elsewhere(first) and first.ndim:
+    if first is not x and is_elsewhere(first) and first.ndim >= least:
         library = namespace(first).__name__.rsplit(".", 1)[-1]
         raise TypeError(
             f"`{name}` is a {type(x).__name__} of {library} arrays; pass one array, such as "

@@ -260,6 +260,7 @@ def as_row_numbers(x: Any, name: str) -> Array:
     try:
         return as_index(x)
     except (TypeError, ValueError):
+        check_no_list_of_tensors(x, name, least=0)
         raise ValueError(
             f"`{name}` must hold whole numbers (row indices); got rows of different lengths."
         ) from None
