@@ -135,3 +135,17 @@ def test_points_that_a_metric_cannot_tell_apart_are_equal(settings, move) -> Non
     others = pairs.drop(np.arange(pairs.size) == len(pairs.similar) + 7)
     whole = learner.fit(points, side=others).solution_
     assert abs(chunks.primal - whole.primal) <= 2e-9 * whole.primal
+
+
+def test_a_limit_that_is_too_low_says_what_helps() -> None:
+    learner = MetricLearner(**GIVEN)
+    least = learner.forecast(X, SIDE).least
+    fewer = SIDE.in_chunks_of(50)
+    assert learner.forecast(X, fewer).least < least - 1
+    learner.set_params(memory_limit=least - 1)
+    with pytest.raises(ValueError, match=r"pass `side\.in_chunks_of\(n\)` with fewer statements"):
+        learner.fit(X, side=SIDE)
+    learner.fit(X, side=fewer)
+    learner.set_params(normalize=True, memory_limit=10)
+    with pytest.raises(ValueError, match="`memory_limit` leaves nothing, and the least"):
+        learner.fit(X, side=SIDE)

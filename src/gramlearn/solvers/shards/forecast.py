@@ -77,7 +77,7 @@ class Forecast(NamedTuple):
             raise ValueError(
                 f"`memory_limit` leaves {left}, and the least that this takes beside the points is "
                 f"{in_words(self.least)}; raise the limit, or the memory of the workers, learn from fewer "
-                "features, or cut the statements into smaller chunks (row groups)."
+                "features, or pass `side.in_chunks_of(n)` with fewer statements n in a chunk."
             )
         return limit - self.least
 
