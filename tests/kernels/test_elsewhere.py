@@ -76,6 +76,23 @@ def test_entries_of_pairs_are_the_same(other, kernel):
     assert there.entries(i[:0], j[:0]).shape == (0,)
 
 
+def test_entries_of_many_pairs_are_found_where_the_points_are(monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    i, j = RNG.integers(300, size=(2, 2000))
+    points, kernel = RNG.normal(size=(300, 3)), GaussianKernel(0.5)
+    there = read_kernel_matrix(torch.asarray(points), kernel, {})
+    rows = torch.asarray(i), torch.asarray(j)
+
+    def refuse(tensor):
+        raise AssertionError(f"{tensor.numel()} numbers are moved")
+
+    with monkeypatch.context() as nothing_moves:
+        nothing_moves.setattr(torch.Tensor, "cpu", refuse)
+        found = there.entries(*rows)
+    expected = np.exp(-0.5 * ((points[i] - points[j]) ** 2).sum(axis=1))
+    np.testing.assert_allclose(found.cpu(), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", PSD)
 @pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
 def test_a_factor_is_the_same_where_the_points_are(other, factor, name):

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, final
 
-import numpy as np
-
 from gramlearn._base.arrays import (
     Array,
     as_index,
@@ -19,7 +17,7 @@ from gramlearn._base.arrays import (
     entries_at,
     every_row,
     namespace,
-    to_numpy,
+    where_true,
 )
 from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_points, check_symmetric
@@ -91,23 +89,22 @@ class KernelMatrix:
 
     def entries(self, i: Array, j: Array) -> Array:
         """k(x_i, x_j) of pairs."""
-        i, j = to_numpy(i), to_numpy(j)
+        i, j = (as_index(rows, self.points) for rows in (i, j))
         if self.stored is not None:
-            pairs = (as_index(rows, self.points)[:, None] for rows in (i, j))
-            return self.kernel.paired(*pairs)
+            return self.kernel.paired(i[:, None], j[:, None])
         # From columns of the second points, some at a time, so that K is never formed.
-        columns, place = np.unique(j, return_inverse=True)
+        xp = namespace(j)
+        columns, place = xp.unique_inverse(j)
         order, found = [], []
-        for start in range(0, len(columns), _COLUMNS_AT_ONCE):
-            block = self.columns(columns[start : start + _COLUMNS_AT_ONCE])
-            inside = np.flatnonzero((place >= start) & (place < start + _COLUMNS_AT_ONCE))
+        for start in range(0, columns.shape[0], _COLUMNS_AT_ONCE):
+            end = min(start + _COLUMNS_AT_ONCE, columns.shape[0])
+            block = self.columns(columns[start:end])
+            inside = where_true((place >= start) & (place < end))
             order.append(inside)
-            found.append(entries_at(block, i[inside], place[inside] - start))
+            of_block = xp.take(i, inside), xp.take(place, inside) - start
+            found.append(entries_at(block, *of_block))
         values = concat(found, as_real(self.points))
-        if not found:
-            return values
-        back = np.argsort(np.concatenate(order), kind="stable")
-        return namespace(values).take(values, as_index(back, values))
+        return xp.take(values, xp.argsort(xp.concat(order))) if found else values
 
     def between(self, A: Any, B: Any) -> Array:
         """All k(a, b) of any points; a precomputed kernel does not know them, and raises."""
