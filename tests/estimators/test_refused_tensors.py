@@ -22,6 +22,7 @@ from gramlearn import (
     Pairs,
     SemiSupervisedEmbedding,
 )
+from gramlearn.kernels import ManifoldKernel
 
 pytestmark = pytest.mark.usefixtures("tensors_stay")
 N, D = 45, 5
@@ -194,6 +195,8 @@ CANNOT = [
     KernelDesigner(),
     SemiSupervisedEmbedding(),
     MetricLearner(shape="diagonal", C=1.0),
+    KernelLearner("chi2", C=1.0),
+    KernelLearner(ManifoldKernel(X, n_neighbors=3), C=1.0),
     OnlinePCA(2),
     MaximumVarianceUnfolding(),
     ConstrainedKMeans(2),
@@ -206,3 +209,14 @@ def test_what_works_on_numpy_arrays_alone_says_so(other, estimator):
     with pytest.raises(TypeError, match=words):
         clone(estimator).fit(other.array(X), Y)
     assert not get_tags(estimator).array_api_support
+
+
+def test_what_was_learned_by_a_kernel_of_numpy_arrays_measures_no_tensors(other):
+    here = KernelLearner("chi2", **TIGHT).fit(abs(X), Y)
+    Z = other.array(abs(NEW))
+    words = (
+        "KernelLearner with the kernel chi2 works on NumPy arrays alone; pass such an array, as by"
+    )
+    for ask in (here.transform, here.kernel_matrix, lambda Z: here.pair_distance((Z, Z))):
+        with pytest.raises(TypeError, match=words):
+            ask(Z)

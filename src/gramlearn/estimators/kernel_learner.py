@@ -20,6 +20,7 @@ from gramlearn.estimators._parts.base import FilePart
 from gramlearn.estimators._parts.learned import KERNEL_MAP, without_points
 from gramlearn.estimators._parts.nested import Maybe
 from gramlearn.estimators._saving_methods import SavesModel
+from gramlearn.kernels.families import works_on_numpy_alone
 from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import (
@@ -213,6 +214,13 @@ class KernelLearner(
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+    @property
+    def _needs_numpy(self) -> str:
+        if not works_on_numpy_alone(self.kernel):
+            return ""
+        name = self.kernel if isinstance(self.kernel, str) else self.kernel.words
+        return f"the kernel {name}"
 
     def _checked_points(self, X: Any, reset: bool) -> Any:
         options: dict[str, Any] = {"reset": reset, "method": "partial_fit"}

@@ -248,6 +248,12 @@ def read_kernel(kernel: Any, params: Mapping[str, Any]) -> Kernel:
     return FunctionKernel(function, repr(kernel), is_psd=_OTHERS_ARE_PSD[kernel])
 
 
+def works_on_numpy_alone(kernel: Any) -> bool:
+    """Whether a kernel, as users give it, compares points in host memory only."""
+    is_of_scikit_learn = isinstance(kernel, str) and kernel in _OTHERS_ARE_PSD
+    return is_of_scikit_learn or (isinstance(kernel, Kernel) and kernel.needs_numpy)
+
+
 def check_name(kernel: Any, params: Mapping[str, Any]) -> None:
     """A name that is known, with parameters that it takes."""
     allowed = check_choice(kernel, "kernel", _PARAMETERS)

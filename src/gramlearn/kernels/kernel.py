@@ -11,7 +11,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -47,6 +47,9 @@ class Kernel(ABC):
 
     is_linear = False
     """Whether it is x'y, so that the features of points are coordinates in its feature space."""
+
+    needs_numpy: ClassVar[bool] = False
+    """Whether it compares points in host memory only."""
 
     @property
     def stored(self) -> Array | None:

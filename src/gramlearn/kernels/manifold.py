@@ -6,7 +6,7 @@ data are long; among the points it is (K^-1 + M)^-1. It is defined for all point
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class ManifoldKernel(Kernel):
     _base: KernelMatrix = field(init=False, repr=False)
     _core: np.ndarray = field(init=False, repr=False)
     words = "ManifoldKernel"
+    needs_numpy: ClassVar[bool] = True
 
     @property
     def is_psd(self) -> bool:  # type: ignore[override]  # as the kernel it is made of
