@@ -6,6 +6,7 @@ them in the memory of this process, and others add up what several such give.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -74,8 +75,8 @@ class Costs(ABC):
         """The constraints whose price moves with t."""
 
     @abstractmethod
-    def audit(self, share: float = 1.0) -> Audit:
-        """Look at this share of all prices."""
+    def audits(self, shares: Sequence[float]) -> list[Audit]:
+        """Look at these shares of all prices, in one pass."""
 
     @abstractmethod
     def prices(self, share: float = 1.0) -> Any:
@@ -201,16 +202,18 @@ class CostsHere(Costs):
                 curvature.append(1 / loss.take(rows).conjugate_second(prices[rows]))
         return CurvedHere(maps, concat(curvature, self.t), self.dual.rank)
 
-    def audit(self, share: float = 1.0) -> Audit:
-        dual, lam = self.dual, self.prices(share)
-        return Audit(
-            0.0 if share == 1 and self.is_priced else dual.gap(self.t, lam),
+    def audits(self, shares: Sequence[float]) -> list[Audit]:
+        dual, zero = self.dual, namespace(self.lam).zeros_like(self.lam)
+        loss_error = dual.gap_error(self.t, zero, self._t_errors)
+        violation, spread = dual.violation(self.t, self._t_errors), dual.spread(self.lam)
+        found = []
+        for share in shares:
+            lam = self.prices(share)
+            gap = 0.0 if share == 1 and self.is_priced else dual.gap(self.t, lam)
             # A t that is outside its domain by no more than rounding costs its price.
-            dual.gap_error(self.t, lam, self._t_errors),
-            dual.gap_error(self.t, namespace(lam).zeros_like(lam), self._t_errors),
-            dual.violation(self.t, self._t_errors),
-            share * dual.spread(self.lam),
-        )
+            gap_error = dual.gap_error(self.t, lam, self._t_errors)
+            found.append(Audit(gap, gap_error, loss_error, violation, share * spread))
+        return found
 
     def prices(self, share: float = 1.0) -> Array:
         return self.lam if share == 1 else share * self.lam

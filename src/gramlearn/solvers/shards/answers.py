@@ -125,15 +125,18 @@ def nothing_to_audit(rank: int) -> Audit:
     return Audit(0.0, 0.0, 0.0, 0.0, np.zeros(rank))
 
 
-def join_audits(one: Audit, other: Audit) -> Audit:
-    """The sums, and the worse violation."""
-    return Audit(
-        one.gap + other.gap,
-        one.gap_error + other.gap_error,
-        one.loss_error + other.loss_error,
-        max(one.violation, other.violation),
-        one.spread + other.spread,
-    )
+def join_audits(one: list[Audit], other: list[Audit]) -> list[Audit]:
+    """The sums, share by share, and the worse violation."""
+    return [
+        Audit(
+            a.gap + b.gap,
+            a.gap_error + b.gap_error,
+            a.loss_error + b.loss_error,
+            max(a.violation, b.violation),
+            a.spread + b.spread,
+        )
+        for a, b in zip(one, other, strict=True)
+    ]
 
 
 def join_sizes(

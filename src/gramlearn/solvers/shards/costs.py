@@ -1,6 +1,7 @@
 """Costs of constraints in shards: the sums that the sites gave for one X, and what is asked later."""
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -83,10 +84,11 @@ class CostsOfShards(Costs):
     def curved(self) -> "CurvedOfShards":
         return CurvedOfShards(self._working.pool, self._number, self._reading)
 
-    def audit(self, share: float = 1.0) -> Audit:
+    def audits(self, shares: Sequence[float]) -> list[Audit]:
         working = self._working
-        found = working.pool.ask(join_audits, "audit", working.chosen.value, self.place, share)
-        return found._replace(spread=as_real(found.spread, self._like))
+        asked = (working.chosen.value, self.place, tuple(shares))
+        found = working.pool.ask(join_audits, "audits", *asked)
+        return [each._replace(spread=as_real(each.spread, self._like)) for each in found]
 
     def prices(self, share: float = 1.0) -> None:
         """They stay where the constraints are."""

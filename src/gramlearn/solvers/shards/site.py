@@ -214,13 +214,13 @@ class Site:
             for _, dual in self._duals(1)
         )
 
-    def audit(self, chosen: int, at: At, share: float) -> Audit:
-        """What a certificate needs to know of the prices."""
-        total = nothing_to_audit(self._rank)
+    def audits(self, chosen: int, at: At, shares: Sequence[float]) -> list[Audit]:
+        """What a certificate needs to know of these shares of the prices."""
+        totals = [nothing_to_audit(self._rank) for _ in shares]
         for _, _, costs, _ in self._costs(chosen, at):
-            found = costs.audit(share)
-            total = join_audits(total, found._replace(spread=to_numpy(found.spread)))
-        return total
+            found = [each._replace(spread=to_numpy(each.spread)) for each in costs.audits(shares)]
+            totals = join_audits(totals, found)
+        return totals
 
     def remember(self, chosen: int, prices: int, at: At) -> None:
         """Keep the prices at X, under this number."""

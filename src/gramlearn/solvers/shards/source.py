@@ -10,7 +10,16 @@ from typing import Any, NamedTuple, Protocol, cast, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_index, as_real, concat, to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    concat,
+    machine_eps,
+    namespace,
+    read,
+    to_numpy,
+)
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
@@ -80,7 +89,8 @@ class Source:
         points = as_real(points)
         origin = Origin(as_real(self.common.origin.slope, points))
         numbers = numbers_of_equal_rows(points if given is None else given)
-        return Opened(self, points, numbers, rounding, replace(self.common, origin=origin))
+        near = near_others(points, rounding) if rounding else None
+        return Opened(self, points, numbers, near, rounding, replace(self.common, origin=origin))
 
     @property
     def is_infinite_at_zero(self) -> bool:
@@ -91,6 +101,25 @@ class Source:
     def sizes(self) -> list[int]:
         """What each shard takes in memory, in bytes."""
         return [self.statements.bytes_of(shard) for shard in range(self.statements.n_chunks)]
+
+
+def near_others(points: Array, reach: float) -> np.ndarray | None:
+    """Which points may be no farther than `reach` from another one; None where none is.
+
+    They are no farther apart along any line, so that neighbors on one line tell.
+    """
+    n, r = (int(size) for size in points.shape)
+    line = np.random.default_rng(0).standard_normal(r)
+    places = to_numpy(points @ as_real(line / np.linalg.norm(line), points))
+    largest = read(namespace(points).max(namespace(points).abs(points))) if n and r else 0.0
+    reach += 2 * machine_eps(points) * r**1.5 * largest  # by so much a place may be off, twice
+    order = np.argsort(places)
+    close = np.flatnonzero(np.diff(places[order]) <= reach)
+    if not close.size:
+        return None
+    near = np.zeros(n, dtype=bool)
+    near[order[close]] = near[order[close + 1]] = True
+    return near
 
 
 class Shard(NamedTuple):
@@ -123,6 +152,9 @@ class Opened:
     source: Source
     points: Array
     numbers: np.ndarray | None  # the same for equal points; None where there are no equal ones
+    near: (
+        np.ndarray | None
+    )  # which points may be no farther than `rounding` from another; None: none is
     rounding: float
     common: Dual
     _impossible: dict[int, list[PackedRows]] = field(default_factory=dict)  # of shards read before
@@ -166,6 +198,8 @@ class Opened:
         i, j = (to_numpy(term.columns[k]) for k in (d.first, d.second))
         if self.numbers is not None:
             equal |= self.numbers[i] == self.numbers[j]
-        if self.rounding:
-            equal |= to_numpy(squared_distances(self.points, i, j)) <= self.rounding**2
+        if self.near is not None:
+            rows = np.flatnonzero(self.near[i] & self.near[j])
+            squares = to_numpy(squared_distances(self.points, i[rows], j[rows]))
+            equal[rows] |= squares <= self.rounding**2
         return PackedRows.where(equal)
