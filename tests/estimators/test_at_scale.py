@@ -246,8 +246,9 @@ def test_ctrl_c_leaves_the_answer_so_far() -> None:
     assert learner.solution_.problem.pool.size == 0
 
 
-def test_a_warm_start_finds_the_same_sooner() -> None:
-    learner = MetricLearner(C=0.1, bounds=BOUNDS, warm_start=True, tol=1e-9)
+@pytest.mark.parametrize("loss", ["slack", "hinge", "squared_hinge"])
+def test_a_warm_start_finds_the_same_sooner(loss) -> None:
+    learner = MetricLearner(loss=loss, C=0.1, bounds=BOUNDS, warm_start=True, tol=1e-9)
     first = value(learner.fit(X, side=STORED))
     steps = learner.n_iter_
     assert abs(value(learner.fit(X, side=STORED)) - first) <= 2e-9 * first

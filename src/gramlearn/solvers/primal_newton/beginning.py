@@ -62,7 +62,7 @@ def begin_near(problem: Problem, start: Start, tol: float, first: int) -> Primal
     at = _point_of(dual, start)
     if at is None:
         return None
-    stage = Stage(1, 0.0, _width(pool, _WARM_WIDTH), start.duals)
+    stage = Stage(1, 0.0, _width(pool, _WARM_WIDTH), start.duals or None)  # ramps go through them
     priced = sum(count_true(lam != 0) for lam in start.duals or ())
     state = look(pool, at, stage, x0, first, everywhere=2 * priced > pool.size)
     point = state.point
