@@ -38,6 +38,21 @@ def test_a_mask_in_host_memory_leaves_statements_out(other, side):
 
 
 @pytest.mark.parametrize("side", [PAIRS, TRIPLETS, BOUNDS], ids=repr)
+def test_masks_and_rows_in_tensors_are_for_statements_in_tensors(other, side):
+    mask = np.arange(side.size) % 3 == 1
+    with pytest.raises(
+        TypeError, match=r"`mask` is a \S+ and the row numbers of the statements a nu"
+    ):
+        side.drop(other.array(mask, "bool"))
+    with pytest.raises(
+        TypeError, match=r"`rows` is a \S+ and the row numbers of the statements a nu"
+    ):
+        side.keep_points(other.index(np.arange(N)))
+    with pytest.raises(TypeError, match="If they are whole, pass them as int64"):
+        Pairs(other.array([[0.0, 1.0]]), n_points=N)
+
+
+@pytest.mark.parametrize("side", [PAIRS, TRIPLETS, BOUNDS], ids=repr)
 def test_a_metric_is_scored_by_statements_in_tensors(other, side):
     here = MetricLearner(C=1.0, random_state=0).fit(X, Y)
     there = MetricLearner(C=1.0, random_state=0).fit(other.array(X), Y)

@@ -269,7 +269,8 @@ def as_row_numbers(x: Any, name: str) -> Array:
 def not_whole(index: Array, name: str) -> str:
     """Say what is wrong with row numbers of this type."""
     is_real = namespace(index).isdtype(index.dtype, "real floating")
-    hint = " If they are whole, pass them as such: x.astype(int)." if is_real else ""
+    cast = "such: x.astype(int)" if is_numpy(index) else "int64"
+    hint = f" If they are whole, pass them as {cast}." if is_real else ""
     return f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.{hint}"
 
 

@@ -150,7 +150,7 @@ class Bounds(SideInformation):
         return (lower > 0) & (as_index(coincide(self.i, self.j), self.i) > 0)
 
     def _drop(self, mask: Array) -> Self:
-        kept = as_index(where_true(~mask), self.i)
+        kept = tables.rows_left(mask, self.i)
         return replace(self, **self._numbers_at(kept, "i", "j"))
 
     def _numbers_at(self, kept: Array, *others: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from gramlearn._base.arrays import (
     is_numpy,
     namespace,
     to_numpy,
-    where_true,
 )
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
@@ -351,7 +350,7 @@ class Pairs(SideInformation):
         n_similar = int(self.similar.shape[0])
         masks, xp = (mask[:n_similar], mask[n_similar:]), namespace(self.similar)
         kept = {
-            side: as_index(where_true(~part), self.similar)
+            side: tables.rows_left(part, self.similar)
             for side, part in zip(_NUMBERS, masks, strict=True)
         }
         lists = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}

@@ -241,6 +241,11 @@ def check_rows(x: Any, n_points: int, like: Array) -> Array:
     return rows
 
 
+def rows_left(mask: Array, like: Array) -> Array:
+    """The statements that a mask does not leave out, in the library of their row numbers."""
+    return as_index(where_true(~mask), like, ("`mask`", "the row numbers of the statements"))
+
+
 def rows_of(x: Any, keep: Array) -> Any:
     """The entries of a vector at `keep`; None and one number stay as they are."""
     return x if x is None or isinstance(x, float) else namespace(x).take(x, keep)

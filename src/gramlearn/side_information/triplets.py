@@ -13,13 +13,11 @@ from scipy.sparse import issparse
 
 from gramlearn._base.arrays import (
     Array,
-    as_index,
     as_real,
     every_row,
     namespace,
     read,
     to_numpy,
-    where_true,
 )
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import distinct_rows
@@ -290,7 +288,7 @@ class Triplets(SideInformation):
         return self.triplets[:, 0] < 0
 
     def _drop(self, mask: Array) -> Self:
-        kept = as_index(where_true(~mask), self.triplets)
+        kept = tables.rows_left(mask, self.triplets)
         table = namespace(kept).take(self.triplets, kept, axis=0)
         return replace(self, triplets=table, **self._numbers_at(kept))
 
