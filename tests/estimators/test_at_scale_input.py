@@ -108,6 +108,7 @@ def test_a_choice_is_made_again_whatever_the_time(tmp_path: Path) -> None:
     settings = {"random_state": 0, "checkpoint": tmp_path}
     with pytest.warns(UserWarning, match="time_limit"):
         cut = MetricLearner(**settings, time_limit=1e-3).fit(X, side=SIDE)
+    assert cut.verdict_.startswith("Stopped at a relative gap of")
     assert MetricLearner(**settings).fit(X, side=SIDE).C_ == cut.C_
 
 
@@ -149,3 +150,42 @@ def test_a_limit_that_is_too_low_says_what_helps() -> None:
     learner.set_params(normalize=True, memory_limit=10)
     with pytest.raises(ValueError, match="`memory_limit` leaves nothing, and the least"):
         learner.fit(X, side=SIDE)
+
+
+def test_only_the_solve_of_all_statements_is_told_of_and_all_else_takes_of_its_time(
+    monkeypatch,
+) -> None:
+    """Of the sample that the price was chosen by, a metric is wanted for no longer than that."""
+    from gramlearn.estimators import _at_scale
+
+    given = []
+
+    def attempt(problem, solver, tol, max_iter, callback, start, limit):
+        given.append(limit)
+        return solve_as_before(problem, solver, tol, max_iter, callback, start, limit)
+
+    solve_as_before = _at_scale.attempt
+    monkeypatch.setattr(_at_scale, "attempt", attempt)
+    steps = []
+    learner = MetricLearner(
+        random_state=0, time_limit=60.0, callback=lambda r: steps.append(r.iteration)
+    )
+    learner.fit(X, side=SIDE)
+    assert steps == list(range(learner.n_iter_ + 1))
+    (limit,) = given
+    assert 0 < limit < 60.0 - 1e-3
+
+
+def test_ctrl_c_while_a_price_is_chosen_changes_nothing(monkeypatch) -> None:
+    from gramlearn.methods.choosing import learning
+
+    learner = MetricLearner(**GIVEN).fit(X, side=SIDE)
+    before = learner.components_
+
+    def interrupted(*given) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learning, "follow_path", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.set_params(C=None).fit(X, side=SIDE)
+    assert learner.components_ is before or np.array_equal(learner.components_, before)

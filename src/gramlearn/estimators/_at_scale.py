@@ -104,7 +104,8 @@ class LearnsAtScale(LearnsWeights):
         stored = self._stored(X, y, side, client)
         for name in ("basis_", "inner_", "feature_weights_", "_seen"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        self._learn_at_scale(X, stored, client)
+        with self._timed(self._chooses):
+            self._learn_at_scale(X, stored, client)
         self._settle_beside(X)
         self.learned_from_ = told(
             type(stored).__name__, stored.size, int(X.shape[0]), stored.digest, repr(stored)
@@ -260,6 +261,11 @@ class LearnsAtScale(LearnsWeights):
                 "`side.sample(n)`."
             )
 
+    @property
+    def _may_cut(self) -> bool:
+        # Who goes on from a checkpoint must choose the same again, whatever the time.
+        return self.checkpoint is None
+
     @abstractmethod
     def _is_of_kernel(self, regularizer: Regularizer) -> bool:
         """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""
@@ -306,6 +312,8 @@ class LearnsAtScale(LearnsWeights):
                 whole.placed(crew, X), whole.problem, Recovering(newton, reached, keep), last
             )
         self.bytes_moved_ = crew.moved
+        if self._chooses:
+            self._keep_verdict(solution.relative_gap)
         P = points if wanted.root is None else whole.seen.of_measured(points)
         F = to_numpy(solution.factor)
         learned = measured(wanted.asked, solution, F, P, None)
@@ -357,7 +365,6 @@ class LearnsAtScale(LearnsWeights):
         settle = partial(_settled, coincide)
         # As they are: to compare them with other points, all would have to be at hand.
         known = Known(side, is_drawn=True)
-        # Who goes on from a checkpoint must choose the same again, whatever the time.
         final, chosen = self._learn_best(
             Places(points),
             known,
@@ -366,7 +373,7 @@ class LearnsAtScale(LearnsWeights):
             settle,
             rng,
             are_features=True,
-            may_be_cut=self.checkpoint is None,
+            is_sample=True,
         )
         count = chosen.n_components if self.n_components is None else self.n_components
         if final.price is None:

@@ -111,6 +111,11 @@ class ChoosesByHeldBack(SolvesProblems):
         return self.C is None and not has_price and not is_of_classes
 
     @property
+    def _may_cut(self) -> bool:
+        """Whether a choice may end before all was tried."""
+        return True
+
+    @property
     def _tries_prior(self) -> bool:
         """Whether the prior is chosen, or told by what is alike; any other moves X beforehand."""
         is_named = isinstance(self.prior, str)
@@ -131,15 +136,16 @@ class ChoosesByHeldBack(SolvesProblems):
         settle: Settle,
         rng: np.random.Generator,
         are_features: bool = False,
-        may_be_cut: bool = True,
+        is_sample: bool = False,
     ) -> tuple[Final, Candidate]:
         """Choose by what is held back, learn from all that is known, and keep what was tried.
 
         `settle` leaves out the statements that no metric can honor. Coordinates that are features may be
-        standardized. A choice that may not be cut tries all there is, also beyond a time limit.
+        standardized. What is learned of a sample is rough, as it will be learned again from all there is.
         """
         template = read_template(self.loss, regularizer, known.side)
         setting = self._setting(regularizer, template, of_kernel)
+        setting = setting.roughly() if is_sample else setting
         priors = self._priors(are_features and not is_standardized(places))
         task: Task  # where the points are
         here: Task  # in host memory, where all that is tried is small
@@ -164,17 +170,21 @@ class ChoosesByHeldBack(SolvesProblems):
             self._forget_choice()  # there are other classes than before
             self._families = list(task.families)
         with self._timed():
-            chosen = getattr(self, "_chosen", None) or self._choose(here, setting, rng, may_be_cut)
+            chosen = getattr(self, "_chosen", None) or self._choose(here, setting, rng)
             final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
         gap = final.learned.solution.relative_gap
+        self._keep_verdict(0.0 if chosen.strength is None else gap)
+        return final, chosen
+
+    def _keep_verdict(self, gap: float) -> None:
+        """Say what is known of the metric that was chosen, and whether this one, of such a gap, is that."""
         self.verdict_ = self._judgment
-        if chosen.strength is not None and not gap <= _ONE_DIGIT:
+        if not gap <= _ONE_DIGIT:
             self.verdict_ = (
                 f"Stopped at a relative gap of {gap:.2g}, so this metric is not the one that was judged. Of "
                 f"that one: {self._judgment}"
             )
-        return final, chosen
 
     def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
         """What was asked for, whatever is chosen."""
@@ -193,9 +203,7 @@ class ChoosesByHeldBack(SolvesProblems):
             solver=solver,
         )
 
-    def _choose(
-        self, task: Task, setting: Setting, rng: np.random.Generator, may_be_cut: bool
-    ) -> Candidate:
+    def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> Candidate:
         """Try what can be learned on what is held back, and say where none of it helps.
 
         Where none does, further statements are a reason to choose again.
@@ -205,7 +213,7 @@ class ChoosesByHeldBack(SolvesProblems):
         limits = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
 
         def is_over() -> bool:
-            return may_be_cut and self._seconds() > _SHARE * limits.time_limit
+            return self._may_cut and self._seconds() > _SHARE * limits.time_limit
 
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report, is_over)

@@ -9,7 +9,7 @@ What M is, a matrix or a weight for each feature (see `weights`), is a matter of
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple, cast, final
+from typing import Any, NamedTuple, Self, cast, final
 
 import numpy as np
 
@@ -66,6 +66,10 @@ class Setting(ABC):
     percentiles: tuple[float, float] = PERCENTILES
     _: KW_ONLY
     solve: Solve
+
+    @abstractmethod
+    def roughly(self) -> Self:
+        """The same where what is learned in the end is learned again, from more."""
 
     @abstractmethod
     def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
@@ -187,6 +191,9 @@ class OfMatrices(Setting):
     def composed(self, learned: Any, A: np.ndarray) -> Learned:
         F = as_real(A, learned.root).T @ learned.root
         return cast(Learned, learned._replace(root=F, matrix=F @ F.T))
+
+    def roughly(self) -> Self:
+        return replace(self, solve=self._solve_some)
 
     def _solve_some(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         return _solve_roughly(Problem(regularizer, prior, terms), self.solver)

@@ -6,8 +6,8 @@ Roots are vectors here, the diagonals of what they are for matrices.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ _FEW = 1000  # statements that there are of any number of features
 @dataclass(frozen=True, eq=False)
 class OfWeights(Setting):
     """M is a weight for each feature."""
+
+    def roughly(self) -> Self:
+        return replace(self, solve=_solve_roughly)
 
     def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
         del n_columns  # are single features
