@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gramlearn import MetricLearner, Status
-from gramlearn._base.workers.on_dask import OnDask
+from gramlearn._base.workers.on_dask import OnDask, aligned
 from gramlearn.side_information import Pairs
 
 distributed = pytest.importorskip("distributed")
@@ -69,6 +69,14 @@ def client():
 def of_so_many(client, count: int) -> None:
     client.cluster.scale(count)
     client.wait_for_workers(count, timeout=30)
+
+
+def test_points_begin_at_full_words_wherever_they_came_from():
+    off = np.frombuffer(b"\0" + X.tobytes(), offset=1).reshape(X.shape)
+    assert not off.flags.aligned
+    assert aligned(off).flags.aligned
+    np.testing.assert_array_equal(aligned(off), X)
+    assert aligned(X) is X
 
 
 def test_a_worker_scans_with_the_threads_of_its_process(client):

@@ -334,7 +334,16 @@ def _make(
 
     # What `dask worker --resources "GPU=1"` says of a process.
     has_gpu = get_worker().state.total_resources.get("GPU", 0) > 0
-    posts.settle((name, number), lambda: make(parts, on_gpu(shared) if has_gpu else shared, memory))
+    bring = on_gpu if has_gpu else aligned
+    posts.settle((name, number), lambda: make(parts, bring(shared), memory))
+
+
+def aligned(shared: Any) -> Any:
+    """The same array where its numbers begin at full words.
+
+    What came over a wire may begin at any byte, and of such an array NumPy copies all whenever it takes a few rows.
+    """
+    return np.require(shared, requirements="A") if isinstance(shared, np.ndarray) else shared
 
 
 def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
