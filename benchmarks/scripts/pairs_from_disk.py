@@ -1,19 +1,20 @@
 """A metric of a billion pairs in a file, over a million points: seconds to read, seconds in all, memory, gap.
 
     python -m benchmarks.scripts.pairs_from_disk --library numpy
-    python -m benchmarks.scripts.pairs_from_disk --pairs 50000000 --workers 1 2
+    python -m benchmarks.scripts.pairs_from_disk --pairs 50000000 --memory --library numpy --workers 1 2
     python -m benchmarks.scripts.pairs_from_disk --pairs 50000000 --library torch:cuda --workers 2 --gpus
 
 The synthetic points of `python -m benchmarks run`, and pairs of which half are of one class, in a Parquet file
 of row groups of a million rows, written beforehand. `MetricLearner` then learns from the file, at bounds that
 are percentiles of distances, with the loss of its divergence and a relative gap of 1e-6. "Read" is the time
 that one pass of reading takes alone, "passes" how often a pair was read, "reading" the seconds that threads
-spent with that beside the work. "Above X" is the peak of the process less what it had with the points in
-memory. With `--workers` it is done by so many processes of a Dask cluster on this machine, one thread each.
+spent with that beside the work. "Above X" is the peak of the process during the fit, less what it had before,
+with the points in memory; of workers it is the largest peak, points included. With `--memory` all pairs are read
+before the clock starts. With `--workers` the fit is done by so many processes of a Dask cluster on this machine,
+one thread each.
 """
 
 import argparse
-import resource
 import tempfile
 import threading
 import time
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--loss", default="slack", help="of MetricLearner; default: slack")
     parser.add_argument("--price", type=float, default=1.0, help="C; default: 1")
     parser.add_argument("--memory-limit", default="4GB", help="default: 4GB")
+    parser.add_argument("--memory", action="store_true", help="also with all pairs in memory")
     parser.add_argument("--library", choices=LIBRARIES, help="of the points, in this process")
     parser.add_argument("--workers", type=int, nargs="*", default=[], help="of a cluster here")
     parser.add_argument("--gpus", action="store_true", help="whether the workers share the GPU")
@@ -70,6 +72,8 @@ def main() -> None:
             "| where | seconds | passes | reading | iterations | relative gap | moved | above X, GB |"
         )
         print("|---" * 8 + "|")
+        if given.memory:
+            print(f"| memory | {_row(learner, points, side.read())} |", flush=True)
         if given.library:
             X = _brought(points, given.library)
             print(f"| {given.library} | {_row(learner, X, side)} |", flush=True)
@@ -121,14 +125,17 @@ def _read_all(side: StoredPairs) -> float:
     return time.perf_counter() - began
 
 
-def _row(learner: MetricLearner, X: Any, side: StoredPairs, **where: Any) -> str:
-    before, reads = _resident(), _Reads()
+def _row(learner: MetricLearner, X: Any, side: Any, client: Any = None) -> str:
+    where = {} if client is None else {"client": client}
+    before, reads = _begin_peak(), _Reads()
     with reads.counted():
         began = time.perf_counter()
         learner.fit(X, side=side, **where)
         seconds = time.perf_counter() - began
-    moved = learner.bytes_moved_ / learner.n_iter_ / 1e6
-    above = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / 1e9
+    above = _peak() - before
+    if client is not None:
+        above = max(client.run(_peak).values())
+    moved = getattr(learner, "bytes_moved_", 0) / learner.n_iter_ / 1e6
     solution = learner.solution_
     return (
         f"{seconds:.1f} | {reads.rows / side.size:.2f} | {reads.seconds:.1f} | {learner.n_iter_} | "
@@ -136,10 +143,19 @@ def _row(learner: MetricLearner, X: Any, side: StoredPairs, **where: Any) -> str
     )
 
 
-def _resident() -> int:
-    """Bytes of memory of this process, now."""
-    words = Path("/proc/self/statm").read_text().split()
-    return int(words[1]) * resource.getpagesize()
+def _begin_peak() -> float:
+    """Forget the peak of this process's memory so far, and give what it has now, in GB."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> float:
+    """The peak of this process's memory, in GB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmHWM":
+            return int(value.split()[0]) * 1024 / 1e9
+    raise OSError("/proc/self/status does not tell VmHWM, which this script needs")
 
 
 class _Reads:

@@ -341,7 +341,7 @@ def _make(
 def aligned(shared: Any) -> Any:
     """The same array where its numbers begin at full words.
 
-    What came over a wire may begin at any byte, and of such an array NumPy copies all whenever it takes a few rows.
+    What came over a wire may begin at any byte, and NumPy copies all of such an array to take a few rows of it.
     """
     return np.require(shared, requirements="A") if isinstance(shared, np.ndarray) else shared
 
