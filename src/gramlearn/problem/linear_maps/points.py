@@ -278,7 +278,8 @@ def _product(points: Array, F: Array, center: Array, kept: int) -> tuple[Array, 
     shift = center @ F
     reach = lost = constant(0.0, points, 1)
     for rows in chunks(n, r, points):
-        product = points[rows, :] @ F - shift
+        product = points[rows, :] @ F
+        product -= shift
         leading[rows, :] = in_single(product[:, :kept])
         reach = xp.maximum(reach, xp.max(xp.vecdot(product, product)))
         if kept < r:
