@@ -8,10 +8,10 @@ The synthetic points of `python -m benchmarks run`, and pairs of which half are 
 of row groups of a million rows, written beforehand. `MetricLearner` then learns from the file, at bounds that
 are percentiles of distances, with the loss of its divergence and a relative gap of 1e-6. "Read" is the time
 that one pass of reading takes alone, "passes" how often a pair was read, "reading" the seconds that threads
-spent with that beside the work. "Above X" is the peak of the process during the fit, less what it had before,
-with the points in memory; of workers it is the largest peak, points included. With `--memory` all pairs are read
-before the clock starts. With `--workers` the fit is done by so many processes of a Dask cluster on this machine,
-one thread each.
+spent with that beside the work. "Above X" is the peak of the process during the fit, less what it had
+before, with the points in memory; of workers it is the largest peak, points included. With `--memory` all
+pairs are read before the clock starts. With `--workers` the fit is done by so many processes of a Dask cluster
+on this machine, one thread each.
 """
 
 import argparse
