@@ -276,10 +276,24 @@ class _Odd:
 
 
 def test_arrays_that_another_client_keeps_are_computed_by_that_one(client, side, whole) -> None:
+    """Also where Dask knows of no client, as in a thread of its own."""
+    from distributed.client import _set_global_client
+
     with distributed.Client(client.cluster, set_as_default=False) as other:
         kept = other.persist(BLOCKS)
-        client.as_current()
-        check_same(MetricLearner(**LEARNER).fit(kept, side=side, client=other), whole)
+        learner, found = MetricLearner(**LEARNER), []
+
+        def fit() -> None:
+            found.append(learner.fit(kept, side=side, client=other))
+
+        _set_global_client(None)
+        try:
+            thread = threading.Thread(target=fit)
+            thread.start()
+            thread.join(timeout=60)
+        finally:
+            _set_global_client(client)
+    check_same(found[0], whole)
 
 
 def test_a_client_that_does_not_wait_is_refused(client, side) -> None:

@@ -321,7 +321,8 @@ def _is_there(future: Any) -> bool:
     from distributed import wait
 
     try:
-        wait([future], timeout=_LOOK)
+        with future.client.as_current():  # which need not be the one that Dask would use
+            wait([future], timeout=_LOOK)
     except TimeoutError:
         return False
     return True
