@@ -275,10 +275,10 @@ class _Odd:
         pass
 
 
-def test_arrays_that_another_client_keeps_are_computed_by_that_one(client, side, whole) -> None:
+def test_arrays_that_another_client_keeps_are_computed_by_that_one(
+    client, side, whole, monkeypatch
+) -> None:
     """Also where Dask knows of no client, as in a thread of its own."""
-    from distributed.client import _set_global_client
-
     with distributed.Client(client.cluster, set_as_default=False) as other:
         kept = other.persist(BLOCKS)
         learner, found = MetricLearner(**LEARNER), []
@@ -286,14 +286,22 @@ def test_arrays_that_another_client_keeps_are_computed_by_that_one(client, side,
         def fit() -> None:
             found.append(learner.fit(kept, side=side, client=other))
 
-        _set_global_client(None)
-        try:
-            thread = threading.Thread(target=fit)
-            thread.start()
-            thread.join(timeout=60)
-        finally:
-            _set_global_client(client)
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        thread = threading.Thread(target=fit)
+        thread.start()
+        thread.join(timeout=60)
     check_same(found[0], whole)
+
+
+def test_a_client_that_closes_during_a_fit_costs_a_sentence(client, side) -> None:
+    with distributed.Client(client.cluster, set_as_default=False) as other:
+
+        def close(record) -> None:
+            if record.iteration == 2:
+                other.close()
+
+        with pytest.raises(ValueError, match="`client` is closed; pass a distributed"):
+            MetricLearner(**LEARNER, callback=close).fit(X, side=side, client=other)
 
 
 def test_a_client_that_does_not_wait_is_refused(client, side) -> None:

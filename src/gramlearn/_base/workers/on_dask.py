@@ -139,6 +139,9 @@ class OnDask(Crew):
             self._count_loss(name)
             self._settle_at({*self._lost(), *gone.numbers})
             raise PartsLostError from None
+        except Exception:
+            self._check_connected()
+            raise
         self._n_lost[name] = 0
         self.moved += sum(bytes_in(answer) for answer in answers)
         return answers
@@ -179,6 +182,12 @@ class OnDask(Crew):
         present = self._memory()
         return [k for k, place in enumerate(self._places) if place.address not in present]
 
+    def _check_connected(self) -> None:
+        if self._client.status != "running":
+            raise ValueError(
+                f"`client` is {self._client.status}; pass a distributed.Client that is connected."
+            )
+
     def _present(self) -> dict[str, float]:
         """The same where there must be some."""
         memory = self._memory()
@@ -191,10 +200,7 @@ class OnDask(Crew):
 
     def _memory(self) -> dict[str, float]:
         """The bytes that a worker may use, for every process of the cluster."""
-        if self._client.status != "running":
-            raise ValueError(
-                f"`client` is {self._client.status}; pass a distributed.Client that is connected."
-            )
+        self._check_connected()
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return {
             address: _USABLE * known["memory_limit"] if known["memory_limit"] else float("inf")
