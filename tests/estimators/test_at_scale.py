@@ -154,6 +154,15 @@ def test_where_nothing_helps_the_plain_distance_stays() -> None:
     assert learner.components_ == pytest.approx(np.eye(D))
 
 
+@pytest.mark.parametrize("name", ["memory_limit", "checkpoint"])
+def test_what_takes_no_part_in_memory_is_said(name, tmp_path) -> None:
+    given = {"memory_limit": "4GB", "checkpoint": tmp_path / "fit"}[name]
+    learner = MetricLearner(C=0.1, bounds=BOUNDS, **{name: given})
+    with pytest.warns(UserWarning, match=f"`{name}` is for statements in files and on clusters"):
+        learner.fit(X, side=PAIRS)
+    assert not (tmp_path / "fit").exists()
+
+
 def test_equal_points_that_are_to_lie_apart_take_no_part() -> None:
     twice = X.copy()
     a, b = PAIRS.dissimilar[7]
