@@ -12,7 +12,7 @@ import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Status, Term, VonNeumann, solve
-from gramlearn._base.arrays import symmetric_part
+from gramlearn._base.matrices import symmetric_part
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.primal import PrimalPoint

@@ -20,8 +20,8 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     to_numpy,
-    transpose,
 )
+from gramlearn._base.matrices import transpose
 from gramlearn._base.unreadable import check_no_list_of_tensors, check_unmasked, complaint
 
 _SHORT = 60  # letters of what was given that an error repeats

@@ -127,8 +127,8 @@ class LearnsAtScale(AnswersLazily):
         for name in ("memory_limit", "checkpoint"):
             if getattr(self, name) is not None:
                 warn(
-                    f"`{name}` is for statements in files and on clusters, and takes no part in this fit; leave "
-                    "it out, or pass `side=StoredPairs.of(pairs)`."
+                    f"`{name}` is for statements in files and on clusters, and takes no part in this fit; "
+                    "leave it out, or pass `side=StoredPairs.of(pairs)`."
                 )
 
     def _settle_beside(self, X: Any) -> None:

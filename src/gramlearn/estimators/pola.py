@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramlearn._base.arrays import Array, constant, count_true, eye, read, svd, to_numpy
+from gramlearn._base.arrays import Array, constant, count_true, eye, read, to_numpy
+from gramlearn._base.matrices import svd
 from gramlearn._base.points import centered
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn

@@ -25,9 +25,9 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     together,
-    zero_diagonal,
 )
 from gramlearn._base.distances import powers_between
+from gramlearn._base.matrices import zero_diagonal
 from gramlearn._base.points import row_squares
 from gramlearn._base.validation import (
     as_numbers,

@@ -8,7 +8,8 @@ log(1/eps) for von Neumann, whose divergence depends on log(eps).
 
 from typing import Any
 
-from gramlearn._base.arrays import Array, as_real, eye, namespace, read, transpose
+from gramlearn._base.arrays import Array, as_real, eye, namespace, read
+from gramlearn._base.matrices import transpose
 from gramlearn._base.validation import as_numbers, check_positive
 from gramlearn.problem.prior import Factor, Space
 

@@ -7,16 +7,8 @@ certificate, and the violators outside the working set. No solver computes a gap
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from gramlearn._base.arrays import (
-    Array,
-    clipped,
-    constant,
-    every_row,
-    is_missing,
-    namespace,
-    read,
-    transpose,
-)
+from gramlearn._base.arrays import Array, clipped, constant, every_row, is_missing, namespace, read
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.dual import DualPoint, Part
 from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.problem import Problem

@@ -7,7 +7,8 @@ preconditioner a few r x r matrices, so that it does not matter where the constr
 from abc import ABC, abstractmethod
 from typing import Any, Self, final
 
-from gramlearn._base.arrays import Array, concat, every_row, namespace, read, transpose
+from gramlearn._base.arrays import Array, concat, every_row, namespace, read
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.linear_maps import LinearMap, joined, joint_adjoint, joint_apply, split
 
 

@@ -12,7 +12,8 @@ Neumann where the range of X lies within that of X0, Frobenius and Schatten ever
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_real, namespace, read, transpose, where_true
+from gramlearn._base.arrays import Array, as_real, namespace, read, where_true
+from gramlearn._base.matrices import transpose
 from gramlearn._base.validation import check_finite, check_symmetric
 from gramlearn.problem.spectral import Regularizer
 

@@ -9,16 +9,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import (
-    Array,
-    concat,
-    eye,
-    largest,
-    namespace,
-    read,
-    transpose,
-    where_true,
-)
+from gramlearn._base.arrays import Array, concat, eye, largest, namespace, read, where_true
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.linear_maps import LinearMap, joined, joint_adjoint, joint_apply, split
 
 _ENTRIES = 80  # of matrices that the preconditioner uses

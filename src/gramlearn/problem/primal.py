@@ -12,16 +12,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import (
-    Array,
-    eigvalsh,
-    is_finite,
-    machine_eps,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, is_finite, machine_eps, namespace, read
+from gramlearn._base.matrices import eigvalsh, symmetric_part, transpose
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.costs import Audit, Costs, CostsHere
 from gramlearn.problem.curved import Curved

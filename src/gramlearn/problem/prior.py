@@ -10,17 +10,8 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import (
-    Array,
-    as_real,
-    clipped,
-    count_true,
-    machine_eps,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, as_real, clipped, count_true, machine_eps, namespace, read
+from gramlearn._base.matrices import symmetric_part, transpose
 from gramlearn._base.validation import check_count, check_points, check_symmetric
 
 _NO_RANGE = (

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, constant, machine_eps, namespace, read, symmetric_part
+from gramlearn._base.arrays import Array, constant, machine_eps, namespace, read
+from gramlearn._base.matrices import symmetric_part
 from gramlearn.problem.dual import Dual
 
 INF = float("inf")

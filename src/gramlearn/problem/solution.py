@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
 
-from gramlearn._base.arrays import Array, transpose
+from gramlearn._base.arrays import Array
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import InfeasibleError, Status

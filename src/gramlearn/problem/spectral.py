@@ -19,18 +19,20 @@ from typing import ClassVar, Protocol, final
 
 from gramlearn._base.arrays import (
     Array,
-    cholesky_or_none,
     clipped,
     constant,
-    eigh,
-    eigvalsh,
     eye,
-    inverse_of_lower,
     is_finite,
-    log_abs_det,
     machine_eps,
     namespace,
     read,
+)
+from gramlearn._base.matrices import (
+    cholesky_or_none,
+    eigh,
+    eigvalsh,
+    inverse_of_lower,
+    log_abs_det,
     svd,
     symmetric_part,
     transpose,

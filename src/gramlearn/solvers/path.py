@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._base.arrays import (
-    Array,
-    as_real,
-    clipped,
-    eigh,
-    is_finite,
-    namespace,
-    svd,
-    transpose,
-)
+from gramlearn._base.arrays import Array, as_real, clipped, is_finite, namespace
+from gramlearn._base.matrices import eigh, svd, transpose
 from gramlearn._base.validation import as_numbers, check_positive
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Solution

@@ -14,9 +14,9 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     scatter,
-    svd,
     where_true,
 )
+from gramlearn._base.matrices import svd
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Solution

@@ -8,7 +8,6 @@ from typing import final
 
 from gramlearn._base.arrays import (
     Array,
-    cholesky_or_none,
     chunks,
     concat,
     constant,
@@ -20,9 +19,9 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     scatter,
-    transpose,
     where_true,
 )
+from gramlearn._base.matrices import cholesky_or_none, transpose
 from gramlearn.problem.linear_maps import LinearMap, split
 
 # With a pivot below this, of a matrix with a unit diagonal, a QR factorization is used instead.

@@ -17,15 +17,13 @@ from gramlearn._base.arrays import (
     constant,
     copied,
     count_true,
-    eigh,
-    inverse_of_lower,
     is_numpy,
     namespace,
     placed_like,
     read,
-    symmetric_part,
     to_numpy,
 )
+from gramlearn._base.matrices import eigh, inverse_of_lower, symmetric_part
 from gramlearn._base.points import rows_at
 from gramlearn._base.validation import (
     as_float,

@@ -17,9 +17,8 @@ from gramlearn._base.arrays import (
     namespace,
     placed_like,
     read,
-    svd,
-    symmetric_part,
 )
+from gramlearn._base.matrices import svd, symmetric_part
 from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_either_way
 from gramlearn.kernels.kernel import Features

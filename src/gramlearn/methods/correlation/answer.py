@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, clipped, eigh, namespace
+from gramlearn._base.arrays import Array, clipped, namespace
+from gramlearn._base.matrices import eigh
 from gramlearn.problem.solution import CertifiedAnswer
 
 

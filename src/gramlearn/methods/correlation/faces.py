@@ -17,17 +17,8 @@ from typing import final
 
 import numpy as np
 
-from gramlearn._base.arrays import (
-    Array,
-    as_real,
-    clipped,
-    eigh,
-    eye,
-    namespace,
-    read,
-    to_numpy,
-    transpose,
-)
+from gramlearn._base.arrays import Array, as_real, clipped, eye, namespace, read, to_numpy
+from gramlearn._base.matrices import eigh, transpose
 from gramlearn.graphs.cliques import find_cliques, list_neighbors
 from gramlearn.methods.correlation.entries import ROUNDINGS, Entries
 

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._base.arrays import Array, clipped, eye, machine_eps, namespace, read, transpose
+from gramlearn._base.arrays import Array, clipped, eye, machine_eps, namespace, read
+from gramlearn._base.matrices import transpose
 from gramlearn._base.validation import check_count
 from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.faces import ROUNDING, IndefiniteBlock, find_face

@@ -6,18 +6,8 @@ has the weight zero. All weights are divided by the largest one.
 
 from typing import Any, NamedTuple, final
 
-from gramlearn._base.arrays import (
-    Array,
-    as_real,
-    clipped,
-    constant,
-    eye,
-    namespace,
-    read,
-    symmetric_part,
-    to_numpy,
-    transpose,
-)
+from gramlearn._base.arrays import Array, as_real, clipped, constant, eye, namespace, read, to_numpy
+from gramlearn._base.matrices import symmetric_part, transpose
 from gramlearn._base.validation import (
     as_numbers,
     check_extent,

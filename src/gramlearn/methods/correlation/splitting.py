@@ -19,18 +19,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import (
-    Array,
-    clipped,
-    count_true,
-    eigh,
-    eye,
-    machine_eps,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, clipped, count_true, eye, machine_eps, namespace, read
+from gramlearn._base.matrices import eigh, symmetric_part, transpose
 from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.conflict import name_conflict
 from gramlearn.methods.correlation.entries import ROUNDINGS, Bound, Entries

@@ -20,15 +20,13 @@ from gramlearn._base.arrays import (
     Array,
     as_real,
     count_true,
-    eigh,
     eye,
     machine_eps,
     namespace,
     read,
-    svd,
     to_numpy,
-    triangle_of,
 )
+from gramlearn._base.matrices import eigh, svd, triangle_of
 from gramlearn._base.points import column_means, rows_at
 from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_basis, check_choice, check_count

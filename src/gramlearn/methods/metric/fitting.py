@@ -22,10 +22,10 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    svd,
     to_numpy,
 )
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.matrices import svd
 from gramlearn._base.moving import beside
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn._base.warnings import warn

@@ -21,17 +21,14 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     count_true,
-    eigh,
     every_row,
     eye,
     inverse_or_zero,
     machine_eps,
     namespace,
-    svd,
-    symmetric_part,
-    triangle_of,
 )
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.matrices import eigh, svd, symmetric_part, triangle_of
 from gramlearn._base.points import centered, column_means, row_squares, rows_at
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB

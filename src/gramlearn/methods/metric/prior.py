@@ -12,13 +12,12 @@ from gramlearn._base.arrays import (
     Array,
     as_real,
     count_true,
-    eigvalsh,
     inverse_or_zero,
     machine_eps,
     namespace,
-    svd,
     to_numpy,
 )
+from gramlearn._base.matrices import eigvalsh, svd
 from gramlearn._base.points import centered
 from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_symmetric
 from gramlearn.methods.metric.maps import unit_free_root

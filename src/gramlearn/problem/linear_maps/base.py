@@ -11,7 +11,8 @@ directions of a working set; `SparseMap` keeps the entries of arbitrary matrices
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from gramlearn._base.arrays import Array, constant, every_row, is_array, namespace, read, transpose
+from gramlearn._base.arrays import Array, constant, every_row, is_array, namespace, read
+from gramlearn._base.matrices import transpose
 
 # What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
 Products = dict[tuple[int, str], Any]

@@ -4,16 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from gramlearn._base.arrays import (
-    Array,
-    concat,
-    concat_in_single,
-    constant,
-    every_row,
-    namespace,
-    transpose,
-    weighted_gram,
-)
+from gramlearn._base.arrays import Array, concat, concat_in_single, constant, every_row, namespace
+from gramlearn._base.matrices import transpose, weighted_gram
 from gramlearn.problem.linear_maps.base import LinearMap, Products, RankOnes
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._base.arrays import Array, every_row, namespace, transpose, where_true
+from gramlearn._base.arrays import Array, every_row, namespace, where_true
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.linear_maps.base import LinearMap, Products, RankOnes
 
 

@@ -22,9 +22,8 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    symmetric_part,
-    transpose,
 )
+from gramlearn._base.matrices import symmetric_part, transpose
 from gramlearn._base.pair_norms import pair_squared_norms, pair_sums
 from gramlearn.problem.linear_maps.base import Estimates, LinearMap, Products, RankOnes
 from gramlearn.problem.linear_maps.directions import DirectionMap

@@ -3,15 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._base.arrays import (
-    Array,
-    added_at,
-    constant,
-    every_row,
-    namespace,
-    transpose,
-    where_true,
-)
+from gramlearn._base.arrays import Array, added_at, constant, every_row, namespace, where_true
+from gramlearn._base.matrices import transpose
 from gramlearn.problem.linear_maps.base import Entries, ImplicitMap, Products
 from gramlearn.problem.linear_maps.matrices import MatrixMap
 

@@ -17,9 +17,8 @@ from gramlearn._base.arrays import (
     is_finite,
     namespace,
     read,
-    symmetric_part,
-    transpose,
 )
+from gramlearn._base.matrices import symmetric_part, transpose
 from gramlearn.problem.costs import CostsHere
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply

@@ -23,18 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
-from gramlearn._base.arrays import (
-    Array,
-    cholesky_or_none,
-    concat,
-    constant,
-    eye,
-    is_finite,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, concat, constant, eye, is_finite, namespace, read
+from gramlearn._base.matrices import cholesky_or_none, symmetric_part, transpose
 from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.interior_point.point import Interior
 from gramlearn.solvers.interior_point.prices import Changes, changes_of

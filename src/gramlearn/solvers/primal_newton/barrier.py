@@ -10,20 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import (
-    Array,
-    cholesky_or_none,
-    clipped,
-    eigh,
-    eigvalsh,
-    eye,
-    is_finite,
-    machine_eps,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, clipped, eye, is_finite, machine_eps, namespace, read
+from gramlearn._base.matrices import cholesky_or_none, eigh, eigvalsh, symmetric_part, transpose
 from gramlearn.problem.curved import Curved
 from gramlearn.problem.primal import PrimalPoint
 

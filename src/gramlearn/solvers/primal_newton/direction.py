@@ -7,18 +7,8 @@ derivative of the divergence (and of a barrier, if there is one), all taken entr
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gramlearn._base.arrays import (
-    Array,
-    eigh,
-    eye,
-    inverted,
-    machine_eps,
-    namespace,
-    read,
-    solved_or_nan,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, eye, machine_eps, namespace, read
+from gramlearn._base.matrices import eigh, inverted, solved_or_nan, symmetric_part, transpose
 from gramlearn.problem.curved import Curved
 from gramlearn.problem.hessian import Hessian
 from gramlearn.problem.linear_maps import joint_adjoint, joint_apply

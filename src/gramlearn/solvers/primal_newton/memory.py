@@ -8,15 +8,8 @@ same few directions in which the usual preconditioner is poor, and to find them 
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, final
 
-from gramlearn._base.arrays import (
-    Array,
-    eigh,
-    is_finite,
-    namespace,
-    symmetric_part,
-    transpose,
-    where_true,
-)
+from gramlearn._base.arrays import Array, is_finite, namespace, where_true
+from gramlearn._base.matrices import eigh, symmetric_part, transpose
 
 _KEPT = 40  # products that are remembered, the last ones
 _INDEPENDENT = (

@@ -20,16 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
-from gramlearn._base.arrays import (
-    Array,
-    clipped,
-    constant,
-    machine_eps,
-    namespace,
-    read,
-    symmetric_part,
-    transpose,
-)
+from gramlearn._base.arrays import Array, clipped, constant, machine_eps, namespace, read
+from gramlearn._base.matrices import symmetric_part, transpose
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import LogDet

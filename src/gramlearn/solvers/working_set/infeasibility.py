@@ -12,7 +12,6 @@ from typing import Any
 
 from gramlearn._base.arrays import (
     Array,
-    cholesky_or_none,
     concat,
     constant,
     every_row,
@@ -23,10 +22,9 @@ from gramlearn._base.arrays import (
     read,
     rows_of,
     scatter,
-    symmetric_part,
-    transpose,
     where_true,
 )
+from gramlearn._base.matrices import cholesky_or_none, symmetric_part, transpose
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import LinearMap

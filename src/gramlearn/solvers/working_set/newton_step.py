@@ -9,17 +9,15 @@ from collections.abc import Callable
 
 from gramlearn._base.arrays import (
     Array,
-    cholesky_or_none,
     clipped,
     eye,
-    inverse_of_lower,
     is_finite,
     machine_eps,
     namespace,
     read,
-    transpose,
     where_true,
 )
+from gramlearn._base.matrices import cholesky_or_none, inverse_of_lower, transpose
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.hessian import Hessian
 from gramlearn.solvers.krylov import conjugate_gradients

@@ -6,7 +6,6 @@ directions. The fall that is claimed holds whatever rounding may have done.
 
 from gramlearn._base.arrays import (
     Array,
-    cholesky_or_none,
     clipped,
     concat,
     constant,
@@ -14,9 +13,9 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    symmetric_part,
     where_true,
 )
+from gramlearn._base.matrices import cholesky_or_none, symmetric_part
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.solvers.symmetric import Coordinates
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import weighted_gram
+from gramlearn._base.matrices import weighted_gram
 from gramlearn.methods.metric.diagonal.point import InsideWeights
 from gramlearn.solvers.interior_point.prices import Changes, changes_of
 from gramlearn.solvers.krylov import conjugate_gradients
