@@ -15,6 +15,7 @@ from gramlearn._base.arrays import (
     concat,
     concat_in_single,
     constant,
+    each_once,
     eye,
     is_array,
     is_finite,
@@ -165,6 +166,14 @@ ascending = st.sets(st.integers(0, 9)).map(sorted)
 def test_missing(library, rows, known):
     found = library.numpy(is_missing(library.index(rows), library.index(known)))
     assert found.tolist() == [row not in known for row in rows]
+
+
+@pytest.mark.parametrize("size", [1, 7, 500])
+def test_row_numbers_are_listed_once(library, size):
+    rows = np.random.default_rng(size).integers(0, size, 90)
+    found = each_once(library.index(rows), size)
+    np.testing.assert_array_equal(library.numpy(found), np.unique(rows))
+    assert library.numpy(each_once(library.index(rows[:0]), size)).shape == (0,)
 
 
 @given(rows=ascending)

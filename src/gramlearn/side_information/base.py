@@ -12,7 +12,7 @@ from typing import Any, Self, cast, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_index, namespace, to_numpy
+from gramlearn._base.arrays import Array, as_index, each_once, namespace, to_numpy
 from gramlearn._base.validation import check_points, generator
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
@@ -110,7 +110,7 @@ class SideInformation(ABC):
     def involved(self) -> Array:
         """The rows that the statements are about, each once, in ascending order."""
         table = self.statement_points()
-        return namespace(table).unique_values(namespace(table).reshape(table, (-1,)))
+        return each_once(namespace(table).reshape(table, (-1,)), self.n_points)
 
     @abstractmethod
     def near_and_far(self) -> tuple[Array, Array, Array]:
