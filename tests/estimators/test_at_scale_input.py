@@ -120,7 +120,7 @@ def test_a_choice_is_made_again_whatever_the_time(tmp_path: Path) -> None:
         ({"prior": np.diag([1.0, 0.0, 1.0])}, lambda x: x + np.eye(3)[1]),
         ({"prior": np.diag([1.0, 0.0, 1.0]), "loss": "hinge"}, lambda x: x + np.eye(3)[1]),
     ],
-    ids=str,
+    ids=["rounding", "multiples", "a prior", "a prior and a hinge"],
 )
 def test_points_that_a_metric_cannot_tell_apart_are_equal(settings, move) -> None:
     """As they are in memory: also where rounding parts them, which a loss that is infinite at 0 would see."""
