@@ -26,9 +26,8 @@ def all_or_nothing(
 
     @wraps(fit)
     def fit_all(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:
-        if (
-            _DRAFT in self.__dict__
-        ):  # of a fit that calls another: what both do is done, or is not, together
+        if _DRAFT in self.__dict__:
+            # A fit that calls another: what both do is done, or is not, together.
             return fit(self, *args, **kwargs)
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__, **{_DRAFT: True})

@@ -257,9 +257,8 @@ class LearnsAtScale(AnswersLazily):
             wanted.asked.loss,
             wanted.asked.bounds,
         )
-        X = (
-            X if is_lazy(X) else as_numbers(X, "X")
-        )  # a data frame stays with the sample, for its names
+        # A data frame stays with the sample, for its names.
+        X = X if is_lazy(X) else as_numbers(X, "X")
         reached = None if checkpoint is None else checkpoint.resume(whole.digest(X, points))
         keep = None if checkpoint is None else checkpoint.keep
         newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()

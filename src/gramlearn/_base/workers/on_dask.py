@@ -25,9 +25,7 @@ SomeAnswer = TypeVar("SomeAnswer")
 
 _LOOK = 0.5  # seconds between two looks at the list of processes
 _PATIENCE = 30.0  # seconds in which a process that was lost may come back
-_USABLE = (
-    0.5  # the share of a process's memory that a worker may use: Dask spills from 0.6 of it on
-)
+_USABLE = 0.5  # the share of a process's memory for a worker: Dask spills from 0.6 of it on
 _MOST_LOST = 10  # times in a row that a process may go before a question is answered
 _LONG = 10.0  # seconds in which an answer is to arrive, once it is there, at first
 _WIDE = 8  # answers that are joined at one place, so that no place receives more
@@ -189,7 +187,7 @@ class OnDask(Crew):
             )
 
     def _present(self) -> dict[str, float]:
-        """The same where there must be some."""
+        """The bytes that a worker may use, for every process of the cluster, of which there must be some."""
         memory = self._memory()
         if not memory:
             raise ValueError(
