@@ -18,7 +18,7 @@ from gramlearn.methods.choosing.candidates import (
     prior_root,
 )
 from gramlearn.methods.choosing.choose import Choice, Gain, Judged, _join_folds, measure_gain
-from gramlearn.methods.choosing.judges import group_of, judge_of
+from gramlearn.methods.choosing.judges import group_of, judge_of, others_than
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
     OfLabels,
@@ -153,6 +153,17 @@ def test_the_standard_error_of_pairs_is_that_of_other_draws_of_them(n_similar, n
         found.append((scores.mean(), judged.error(scores)))
     mean, error = np.transpose(found)
     assert np.mean(error) == pytest.approx(np.std(mean), rel=0.2)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_others_are_drawn_evenly_among_all_points_but_those_of_the_pair(n):
+    pairs = np.array([(i, j) for i in range(n) for j in range(n) if i != j])
+    others = others_than(pairs, n, 600, np.random.default_rng(0))
+    for pair, drawn in zip(pairs, others, strict=True):
+        expected = np.setdiff1d(np.arange(n), pair) if n > 2 else pair[1:]
+        found, counts = np.unique(drawn, return_counts=True)
+        np.testing.assert_array_equal(found, expected)
+        assert counts.min() >= 600 / len(expected) - 5 * np.sqrt(600 / len(expected))
 
 
 @pytest.mark.parametrize("kind", ["similar", "dissimilar"])

@@ -95,7 +95,7 @@ class PairJudge(Judge):
         self.points = np.asarray(held.statement_points())
         self._places = places
         self._near, self._far = np.asarray(held.similar), np.asarray(held.dissimilar)
-        self._others = rng.integers(places.n_points, size=(len(self._near), _OTHERS))
+        self._others = others_than(self._near, places.n_points, _OTHERS, rng)
 
     def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
         near, far = (places.squared(F, *pairs.T) for pairs in (self._near, self._far))
@@ -129,6 +129,22 @@ class StatementJudge(Judge):
 
     def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
         return statement_scores(self._held, partial(places.squared, F))
+
+
+def others_than(
+    pairs: np.ndarray, n_points: int, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """So many points for each pair, drawn among all but its own two, which would tie with it.
+
+    Where there are no others, the second of the pair stands for them.
+    """
+    first, second = np.sort(pairs, axis=1).T[:, :, None]
+    drawn = rng.integers(max(n_points - 2, 1), size=(len(pairs), count))
+    if n_points < 3:
+        return np.broadcast_to(pairs[:, 1:], drawn.shape)
+    drawn += drawn >= first
+    drawn += drawn >= second
+    return drawn
 
 
 def group_of(items: np.ndarray) -> np.ndarray:
