@@ -17,6 +17,7 @@ from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import Bounds, Pairs, Triplets
 from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.side_information.stored_triplets import StoredTriplets
+from gramlearn.solvers import PrimalNewton
 
 rng = np.random.default_rng(0)
 N, D = 150, 4
@@ -323,3 +324,78 @@ def test_other_input_is_refused() -> None:
 def test_a_fit_in_memory_may_follow() -> None:
     learner = MetricLearner(C=0.1, bounds=BOUNDS).fit(X, side=STORED).fit(X, side=PAIRS)
     assert learner.partial_fit(X, side=PAIRS).learned_from_["kind"] == "Pairs"
+
+
+def interrupting(at: int):
+    def interrupt(record) -> None:
+        if record.iteration == at:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+def test_ctrl_c_says_at_once_what_goes_on_and_where_to_go_on_from(tmp_path, capsys) -> None:
+    learner = MetricLearner(
+        loss="hinge", C=0.1, bounds=BOUNDS, checkpoint=tmp_path / "fit", callback=interrupting(6)
+    )
+    with pytest.raises(SolveInterrupted) as stop:
+        learner.fit(X, side=STORED)
+    told = capsys.readouterr().err
+    assert "makes a certificate" in told
+    assert "Ctrl-C again ends at once" in told
+    advice = (
+        f"call fit again with the same arguments to go on from `checkpoint='{tmp_path / 'fit'}'`"
+    )
+    assert advice in told
+    assert advice in str(stop.value)
+    assert str(pickle.loads(pickle.dumps(stop.value))) == str(stop.value)
+    again = learner.set_params(callback=None).fit(X, side=STORED)
+    assert again.solution_.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("at", [0, 6])
+def test_a_second_ctrl_c_ends_at_once_and_says_of_no_gap(at, tmp_path, monkeypatch) -> None:
+    from gramlearn.solvers.shards import Recovering
+
+    def impatient(*args) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recovering, "settle", impatient)
+    learner = MetricLearner(
+        loss="hinge", C=0.1, bounds=BOUNDS, checkpoint=tmp_path / "fit", callback=interrupting(at)
+    )
+    with pytest.raises(SolveInterrupted, match="interrupted before it had a certificate") as stop:
+        learner.fit(X, side=STORED)
+    assert "inf" not in str(stop.value)
+    assert str(tmp_path / "fit") in str(stop.value)
+    assert not hasattr(learner, "solution_")
+
+
+@pytest.mark.parametrize("loss", ["slack", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
+def test_a_callback_sees_a_finite_gap_from_the_first_step_on(regularizer, loss) -> None:
+    """And one that bounds the distance from the optimum, once all statements were looked at."""
+    records = []
+    learner = MetricLearner(
+        regularizer, loss=loss, C=0.1, bounds=BOUNDS, tol=1e-9, solver=PrimalNewton(sample=100)
+    )
+    learner.set_params(callback=records.append).fit(X, side=STORED)
+    optimum = learner.solution_.primal
+    gaps = [record.certificate.relative_gap for record in records]
+    assert max(gaps) <= 1.0
+    assert gaps[-1] <= 1e-9
+    for record in records:
+        certificate = record.certificate
+        rounding = 1e-14 * certificate.primal
+        assert certificate.primal - certificate.dual <= certificate.gap + rounding
+        if not record.details["is_estimate"]:
+            assert certificate.dual <= optimum * (1 + 1e-9)
+
+
+def test_a_verdict_is_there_where_a_price_was_chosen_and_else_says_why_not() -> None:
+    learner = MetricLearner(C=0.1, bounds=BOUNDS)
+    assert not hasattr(learner, "verdict_")
+    learner.fit(X, side=STORED)
+    assert not hasattr(learner, "verdict_")
+    with pytest.raises(AttributeError, match="`verdict_` judges a price that was chosen, and this"):
+        _ = learner.verdict_

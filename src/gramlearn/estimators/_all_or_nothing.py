@@ -48,7 +48,8 @@ def all_or_nothing(
         stop = draft.__dict__.pop(_STOP, None)
         self.__dict__ = draft.__dict__
         if stop is not None:
-            raise SolveInterrupted(stop.solution, stop.where, type(self).__name__) from None
+            name = type(self).__name__
+            raise SolveInterrupted(stop.solution, stop.where, name, stop.advice) from None
         return self
 
     return fit_all

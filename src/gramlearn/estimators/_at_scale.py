@@ -6,6 +6,7 @@ price where it is chosen, the threshold, shares of features and columns.
 """
 
 import math
+import sys
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
@@ -264,7 +265,11 @@ class LearnsAtScale(AnswersLazily):
         newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()
         with crew:
             solution = self._solve_in_shards(
-                whole.placed(crew, X), whole.problem, Recovering(newton, reached, keep), last
+                whole.placed(crew, X),
+                whole.problem,
+                Recovering(newton, reached, keep),
+                last,
+                "" if checkpoint is None else checkpoint.advice,
             )
         self.bytes_moved_ = crew.moved
         if self._chooses:
@@ -350,9 +355,9 @@ class LearnsAtScale(AnswersLazily):
         return _Wanted(asked, root, None, stored, given, count)
 
     def _solve_in_shards(
-        self, problem: Problem, bare: Problem, solver: Recovering, last: Any
+        self, problem: Problem, bare: Problem, solver: Recovering, last: Any, advice: str
     ) -> Solution:
-        """Solve over all statements; the answer holds on to none of them."""
+        """Solve over all statements; the answer holds on to none of them, and Ctrl-C gives the advice."""
         n = problem.n
         if objection := problem.pool.objection():
             raise ValueError(
@@ -372,10 +377,18 @@ class LearnsAtScale(AnswersLazily):
             limit = None if self.time_limit is None else given.time_limit
             try:
                 solution, limits = attempt(
-                    problem, solver, given.tol, self.max_iter, callback, start, limit
+                    problem,
+                    solver,
+                    given.tol,
+                    self.max_iter,
+                    callback,
+                    start,
+                    limit,
+                    partial(_say_it_ends, advice),
                 )
             except SolveInterrupted as stop:
-                raise SolveInterrupted(replace(stop.solution, problem=bare), stop.where) from None
+                answer = replace(stop.solution, problem=bare)
+                raise SolveInterrupted(answer, stop.where, advice=advice) from None
             return replace(solution, problem=bare), limits
 
         solution = self._search(run)
@@ -385,6 +398,16 @@ class LearnsAtScale(AnswersLazily):
                 "or raise the margin of the triplets."
             )
         return solution
+
+
+def _say_it_ends(advice: str) -> None:
+    """Say at once what goes on after Ctrl-C: a look at all statements may take minutes."""
+    words = (
+        "interrupted; a look at all statements now makes a certificate of what was learned so far"
+    )
+    after = "; ".join(part for part in (words, "Ctrl-C again ends at once", advice) if part)
+    sys.stderr.write(f"\n{after}\n")
+    sys.stderr.flush()
 
 
 def _is_start(last: Any, n: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import warn
@@ -68,6 +69,19 @@ def numbered_classes(y: Any, n_points: int) -> np.ndarray:
     return classes
 
 
+class SaidOfAChoice:
+    """What a fit that chose says of itself; after any other, the AttributeError says why there is nothing."""
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self
+        check_is_fitted(estimator)
+        raise AttributeError(
+            f"`verdict_` judges a price that was chosen, and this {type(estimator).__name__} chose none; leave "
+            "out `C` to have it chosen, or ask `score` about statements that were not learned from."
+        )
+
+
 class ChoosesByHeldBack(SolvesProblems):
     """Chooses the price, and what was not given besides, by what is held back."""
 
@@ -85,7 +99,7 @@ class ChoosesByHeldBack(SolvesProblems):
     statements_: str | None
     prior_share_: float
     cv_results_: dict[str, Any]
-    verdict_: str
+    verdict_: Any = SaidOfAChoice()
     _chosen: Candidate
     _families: list[Family]
     _judgment: str  # of what was chosen

@@ -126,7 +126,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         short, so that the same call chooses the same.
     callback : function of a Record, optional
         Called with the Record of every iteration; returning True stops the fit. Where the price is chosen, of
-        every iteration after that.
+        every iteration after that. Of statements in files its gap is finite from the first step on, and an
+        estimate as long as `record.details["is_estimate"]` is set.
     random_state : int, RandomState, Generator or None
         Seeds everything random.
     verbose : int
@@ -169,7 +170,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.
     verdict_ : str
-        Whether what was chosen helps, and how much, in a sentence; it is about the fit that chose it.
+        Whether what was chosen helps, and how much, in a sentence; it is about the fit that chose it. Not there
+        where C was given.
     bounds_ : (upper, lower)
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float

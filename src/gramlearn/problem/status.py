@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import Any
 
+INF = float("inf")
+
 
 class Status(Enum):
     """How a solve ended. The value is the sentence."""
@@ -53,14 +55,17 @@ class SolveInterrupted(KeyboardInterrupt):
     estimator is as it was before `fit`, and the next `fit` is not affected.
     """
 
-    def __init__(self, solution: Any, where: str = "", fitted: str = "") -> None:
-        where = where or f"at relative gap {solution.relative_gap:.1e}"
+    def __init__(self, solution: Any, where: str = "", fitted: str = "", advice: str = "") -> None:
+        if not where:
+            gap = solution.relative_gap
+            where = f"at relative gap {gap:.1e}" if gap < INF else "before it had a certificate"
         holder = f"{fitted} is fitted with it" if fitted else "it may be gone on from"
         super().__init__(
             f"the solve was interrupted {where}; the answer so far is the attribute `solution` of this "
-            f"exception, and {holder}"
+            f"exception, and {holder}{advice and '; '}{advice}"
         )
         self.solution, self.where, self.fitted = solution, where, fitted
+        self.advice = advice
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.solution, self.where, self.fitted)
+        return type(self), (self.solution, self.where, self.fitted, self.advice)

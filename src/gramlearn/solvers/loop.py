@@ -206,16 +206,17 @@ def iterate(
     limits: Limits,
     callback: Callable[[Record], object] | None,
     products: float = INF,
+    on_interrupt: Callable[[], object] | None = None,
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True.
 
     `products` are the multiplications of a step: few of them are quicker in one thread. So are many, where
-    other processes use the cores.
+    other processes use the cores. `on_interrupt` is called as soon as Ctrl-C comes, before the last look.
     """
     check_callback(callback)
     is_small = products <= _SMALL
     with one_thread(when=is_small), threads_that_help(when=not is_small) as look:
-        return without_overflow_warnings(_run, method, limits, callback, look)
+        return without_overflow_warnings(_run, method, limits, callback, look, on_interrupt)
 
 
 def _run(
@@ -223,6 +224,7 @@ def _run(
     limits: Limits,
     callback: Callable[[Record], object] | None,
     look: Callable[[], None],
+    on_interrupt: Callable[[], object] | None,
 ) -> SomeAnswer:
     began = time.perf_counter()
     history: list[Record] = []
@@ -248,6 +250,8 @@ def _run(
     except KeyboardInterrupt:
         # One look tells how good the present state is; a second Ctrl-C does without.
         with contextlib.suppress(KeyboardInterrupt):
+            if on_interrupt is not None:
+                on_interrupt()
             attempt = attempt.settle()
         if attempt.best is None:
             raise

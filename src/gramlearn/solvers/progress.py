@@ -27,11 +27,12 @@ def progress_bar(
     with tqdm(total=100, desc=title, disable=disable, leave=False, bar_format=_BAR) as bar:
 
         def move(record: Record) -> object:
-            left = max(record.certificate.relative_gap, record.certificate.violation)
+            gap = record.certificate.relative_gap
+            left = max(gap, record.certificate.violation)
             done = 100 * math.log(min(max(left, tol), 1.0)) / math.log(tol) if tol < 1 else 100
-            bar.set_postfix_str(
-                f"relative gap {record.certificate.relative_gap:.1e}", refresh=False
-            )
+            # A method may need some steps to its first certificate.
+            known = f"relative gap {gap:.1e}" if gap < math.inf else f"step {record.iteration}"
+            bar.set_postfix_str(known, refresh=False)
             bar.update(max(done - bar.n, 0))
             return None if callback is None else callback(record)
 

@@ -117,6 +117,7 @@ def attempt(
     callback: Callable[[Record], object] | None = None,
     start: Solution | Sequence[Array] | Start | None = None,
     time_limit: float | None = None,
+    on_interrupt: Callable[[], object] | None = None,
 ) -> tuple[Solution, Limits]:
     """Solve without a warning, and give the limits as well."""
     if not isinstance(problem, Problem):
@@ -124,7 +125,8 @@ def attempt(
     method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
     # The limit of iterations is each stage's own.
-    return iterate(method, replace(limits, max_iter=INF), callback, products_of(problem)), limits
+    endless, products = replace(limits, max_iter=INF), products_of(problem)
+    return iterate(method, endless, callback, products, on_interrupt), limits
 
 
 def products_of(problem: Problem) -> int:

@@ -68,6 +68,11 @@ class Checkpoint:
         """A number that was drawn when the folder was new."""
         return int(self._words["seed"])
 
+    @property
+    def advice(self) -> str:
+        """What to do when a fit was cut short."""
+        return f"call fit again with the same arguments to go on from `checkpoint={str(self._folder)!r}`"
+
     def resume(self, about: str) -> Reached | None:
         """How far the solve `about` this has come; None where it is new here, an error where it is another."""
         known = self._words.setdefault("about", about)

@@ -2,6 +2,9 @@
 
 Sites that came in the place of lost ones know nothing of earlier looks and prices. X is known here, and all
 else follows from it.
+
+A value is a divergence plus penalties, none of which is below zero, and so is no optimum. So there is a finite
+gap from the first step on: of the sample at hand, until all constraints were looked at.
 """
 
 from collections.abc import Callable
@@ -10,6 +13,7 @@ from typing import final
 
 from gramlearn._base.arrays import as_real
 from gramlearn._base.workers import PartsLostError
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.primal_newton.beginning import reference
@@ -17,6 +21,8 @@ from gramlearn.solvers.primal_newton.stage import Stage
 from gramlearn.solvers.primal_newton.state import PrimalState, look, look_again
 from gramlearn.solvers.shards.checkpoint import Reached
 from gramlearn.solvers.solver import Solver, Start
+
+INF = float("inf")
 
 
 @final
@@ -37,8 +43,8 @@ class Recovering(Solver[PrimalState]):
         while True:
             try:
                 if self.reached is not None:
-                    return self._go_on(problem, self.reached)
-                return self.newton.init(problem, start, tol)
+                    return _with_gap(self._go_on(problem, self.reached))
+                return _with_gap(self.newton.init(problem, start, tol))
             except PartsLostError:
                 continue
 
@@ -49,12 +55,12 @@ class Recovering(Solver[PrimalState]):
             state = self._anew(problem, state)
         if self.keep is not None:
             self.keep(state)
-        return state
+        return _with_gap(state)
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         while True:
             try:
-                return look_again(problem, state, self.newton.first)
+                return _with_gap(look_again(problem, state, self.newton.first))
             except PartsLostError:
                 state = self._anew(problem, state)
 
@@ -78,3 +84,22 @@ class Recovering(Solver[PrimalState]):
         found = look(problem.pool, at, stage, reference(problem), self.newton.first)
         point = replace(found.point, held=reached.held)
         return replace(found, point=point, stages=reached.stages)
+
+
+def _with_gap(state: PrimalState) -> PrimalState:
+    """The state with a finite gap: that of the sample at hand, or what is certified of all constraints."""
+    if state.candidate is not None:
+        found = _above_zero(state.candidate.certificate)
+        candidate = replace(state.candidate, certificate=found)
+        return replace(state, candidate=candidate, certificate=found)
+    found = state.certificate
+    if state.stage.stride > 1 or not found.gap < INF:
+        exact = state.point.primal.with_kinks()
+        least = exact.dual.least
+        found = Certificate(exact.value, exact.value - exact.gap, exact.gap, 0.0, 1.0, least)
+    return replace(state, certificate=_above_zero(found))
+
+
+def _above_zero(found: Certificate) -> Certificate:
+    """The certificate, with zero for the optimum where nothing better is known."""
+    return found if found.gap <= found.primal else found._replace(dual=0.0, gap=found.primal)
