@@ -421,6 +421,22 @@ def test_bad_rows_are_named_with_file_and_row_group(name: str, tmp_path: Path) -
         assert "\n" not in str(raised.value)
 
 
+def test_a_column_is_called_what_the_user_calls_it(tmp_path: Path) -> None:
+    table = {"left": [0, 1], "right": [7, 60], "same": [True, False]}
+    path = store(tmp_path / "p.parquet", table)
+    names = {"i": "left", "j": "right", "alike": "same"}
+    with pytest.raises(ValueError, match=r"^`right` refers to row 60 of X \(.*, row 1 of it\)"):
+        Pairs.from_parquet(path, n_points=N_POINTS, **names).read()
+    store(path, table | {"right": [7, 8], "same": [1, 3]})
+    with pytest.raises(ValueError, match="^`same` is 3 "):
+        Pairs.from_parquet(path, n_points=N_POINTS, **names).read()
+    np.save(tmp_path / "near.npy", [[0, 1], [2, 3]])
+    np.save(tmp_path / "far.npy", [[4, 5], [6, -7]])
+    pairs = Pairs.from_npy(tmp_path / "near.npy", tmp_path / "far.npy", n_points=N_POINTS)
+    with pytest.raises(ValueError, match=r"^column 1 of .*far\.npy refers to row -7 of X .*row 1\)"):
+        pairs.read()
+
+
 def test_comparisons_of_a_pair_with_itself_are_named(tmp_path: Path) -> None:
     for row, why in (
         ({"i": [1], "j": [2], "k": [2]}, "three different points"),

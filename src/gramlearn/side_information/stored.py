@@ -354,8 +354,9 @@ class StoredStatements(ABC):
         if least < 0 or largest >= self.n_points:
             row = int(np.argmax((given < 0) | (given >= self.n_points)))
             raise ValueError(
-                f"`{name}` refers to row {int(given[row])} ({self.columns.place(chunk, row)}), but n_points is "
-                f"{self.n_points}: rows are 0 to {self.n_points - 1}."
+                f"{self._title(chunk, name)} refers to row {int(given[row])} of X "
+                f"({self.columns.place(chunk, row)}), but n_points is {self.n_points}: rows are 0 to "
+                f"{self.n_points - 1}."
             )
         return np.ascontiguousarray(given, dtype=self._row_type)
 
@@ -369,10 +370,14 @@ class StoredStatements(ABC):
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"`{name}` is {int(given[row])} ({self.columns.place(chunk, row)}); it must be a boolean, or 1 "
-                "for yes and 0 or -1 for no."
+                f"{self._title(chunk, name)} is {int(given[row])} ({self.columns.place(chunk, row)}); it must "
+                "be a boolean, or 1 for yes and 0 or -1 for no."
             )
         return np.asarray(given > 0)
+
+    def _title(self, chunk: int, name: str) -> str:
+        """The column that an argument was told to read, in the user's words."""
+        return self.columns.title(chunk, self.layout.stored[name])
 
     def _number(self, chunk: int, name: str, found: Chunk) -> Any:
         """None, one number, or one for each statement, right wherever it counts."""

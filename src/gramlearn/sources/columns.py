@@ -95,6 +95,11 @@ class Columns(ABC):
     def place(self, chunk: int, row: int) -> str:
         """Name the row of a chunk in the user's words, such as "pairs.parquet, row group 3, row 17 of it"."""
 
+    def title(self, chunk: int, name: str) -> str:
+        """Name a column of a chunk in the user's words."""
+        del chunk
+        return f"`{name}`"
+
     @abstractmethod
     def in_chunks_of(self, n_rows: int) -> "Columns":
         """The same columns in chunks of about so many rows."""
@@ -211,6 +216,9 @@ class SomeRows(Columns):
     def place(self, chunk: int, row: int) -> str:
         return self.columns.place(chunk, int(self.chosen[chunk][row]))
 
+    def title(self, chunk: int, name: str) -> str:
+        return self.columns.title(chunk, name)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -280,6 +288,10 @@ class JoinedColumns(Columns):
     def place(self, chunk: int, row: int) -> str:
         k, inside = self._part_of(chunk)
         return self.parts[k].place(inside, row)
+
+    def title(self, chunk: int, name: str) -> str:
+        k, inside = self._part_of(chunk)
+        return self.parts[k].title(inside, name)
 
     def _part_of(self, chunk: int) -> tuple[int, int]:
         """(the table, its own number of the chunk)."""

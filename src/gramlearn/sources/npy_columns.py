@@ -117,3 +117,8 @@ class NpyColumns(Columns):
 
     def place(self, chunk: int, row: int) -> str:
         return f"{self.source}, row {self.rows(chunk).start + row}"
+
+    def title(self, chunk: int, name: str) -> str:
+        del chunk
+        table = next(table for table in self.tables if name in table.names)
+        return f"column {table.names.index(name)} of {table.stamp.name}"
