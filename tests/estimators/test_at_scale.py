@@ -191,10 +191,25 @@ def test_a_fit_goes_on_from_its_checkpoint(tmp_path) -> None:
     assert abs(value(learner) - value(whole)) <= 2e-9 * value(whole)
     assert learner.n_iter_ <= whole.n_iter_
     for changed in ({"C": 0.2}, {"prior": "inverse_covariance"}, {"regularizer": "von_neumann"}):
-        with pytest.raises(ValueError, match="holds what another fit has reached"):
+        (name,) = changed
+        with pytest.raises(ValueError, match=f"another fit has reached, which had other {name};"):
             MetricLearner(**settings | changed).fit(X, side=STORED)
-    with pytest.raises(ValueError, match="holds what another fit has reached"):
-        MetricLearner(**settings).fit(X + 1.0, side=STORED)
+    other = X.copy()
+    other[-1, -1] = np.nextafter(other[-1, -1], 9.0)
+    with pytest.raises(ValueError, match="another fit has reached, which had other X;"):
+        MetricLearner(**settings).fit(other, side=STORED)
+    fewer = StoredPairs.of(Pairs(PAIRS.similar[1:], PAIRS.dissimilar, n_points=N), 500)
+    with pytest.raises(ValueError, match="another fit has reached, which had other statements;"):
+        MetricLearner(**settings).fit(X, side=fewer)
+
+
+def test_a_fit_that_is_refused_leaves_no_checkpoint(tmp_path) -> None:
+    for refused in ({"rank": 2}, {"memory_limit": "1kB"}, {"n_components": 9}):
+        (name,) = refused
+        learner = MetricLearner(C=0.1, checkpoint=tmp_path / "new" / "fit", **refused)
+        with pytest.raises(ValueError, match=name):
+            learner.fit(X, side=STORED)
+        assert not (tmp_path / "new").exists()
 
 
 KILLED = """

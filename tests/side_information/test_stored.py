@@ -428,12 +428,14 @@ def test_a_column_is_called_what_the_user_calls_it(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^`right` refers to row 60 of X \(.*, row 1 of it\)"):
         Pairs.from_parquet(path, n_points=N_POINTS, **names).read()
     store(path, table | {"right": [7, 8], "same": [1, 3]})
-    with pytest.raises(ValueError, match="^`same` is 3 "):
+    with pytest.raises(ValueError, match=r"^`same` is 3 "):
         Pairs.from_parquet(path, n_points=N_POINTS, **names).read()
     np.save(tmp_path / "near.npy", [[0, 1], [2, 3]])
     np.save(tmp_path / "far.npy", [[4, 5], [6, -7]])
     pairs = Pairs.from_npy(tmp_path / "near.npy", tmp_path / "far.npy", n_points=N_POINTS)
-    with pytest.raises(ValueError, match=r"^column 1 of .*far\.npy refers to row -7 of X .*row 1\)"):
+    with pytest.raises(
+        ValueError, match=r"^column 1 of .*far\.npy refers to row -7 of X .*row 1\)"
+    ):
         pairs.read()
 
 

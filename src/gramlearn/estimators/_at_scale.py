@@ -30,7 +30,13 @@ from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_l
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import differences_of_alike
-from gramlearn.methods.metric.at_scale import AtScale, Sample, is_double, with_margin
+from gramlearn.methods.metric.at_scale import (
+    AtScale,
+    Sample,
+    digest_of_points,
+    is_double,
+    with_margin,
+)
 from gramlearn.methods.metric.fitting import Statements as Asked
 from gramlearn.methods.metric.fitting import ask, measured, read_loss
 from gramlearn.methods.metric.maps import FullMap
@@ -42,15 +48,30 @@ from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import SolveInterrupted, Status
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
+from gramlearn.side_information.digest import as_bytes, digest
 from gramlearn.side_information.stored import StoredStatements
 from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.side_information.stored_triplets import StoredTriplets
 from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.shards import Checkpoint, Forecast, Recovering
+from gramlearn.solvers.shards.checkpoint import PROBLEM
 from gramlearn.solvers.shards.forecast import read_limit
 from gramlearn.solvers.solve import attempt
 from gramlearn.solvers.solver import Start
+
+# Parameters that change how an answer is found, and not which one.
+_OF_THE_WAY = (
+    "solver",
+    "tol",
+    "max_iter",
+    "time_limit",
+    "callback",
+    "verbose",
+    "warm_start",
+    "memory_limit",
+    "checkpoint",
+)
 
 
 class _Wanted(NamedTuple):
@@ -73,6 +94,7 @@ class LearnsAtScale(AnswersLazily):
     memory_limit: Any
     checkpoint: Any
     random_state: Any
+    get_params: Any
     normalize: Any
     shape: Any
 
@@ -241,6 +263,12 @@ class LearnsAtScale(AnswersLazily):
         # What is drawn at random is the same when a fit goes on.
         is_drawn = checkpoint is not None and self.random_state is None
         rng = generator(checkpoint.seed if is_drawn and checkpoint else self.random_state)
+        # A data frame stays with the sample, for its names.
+        table = X if is_lazy(X) else as_numbers(X, "X")
+        about = {}
+        if checkpoint is not None:
+            about = {"X": digest_of_points(table, crew), "statements": stored.digest}
+            checkpoint.check(about)
         sample = Sample.of(X, stored, rng, crew)
         points = self._checked_points(sample.points, reset=True)
         self._check_n_components(points)
@@ -258,14 +286,14 @@ class LearnsAtScale(AnswersLazily):
             wanted.asked.loss,
             wanted.asked.bounds,
         )
-        # A data frame stays with the sample, for its names.
-        X = X if is_lazy(X) else as_numbers(X, "X")
-        reached = None if checkpoint is None else checkpoint.resume(whole.digest(X, points))
-        keep = None if checkpoint is None else checkpoint.keep
+        reached = keep = None
+        if checkpoint is not None:
+            reached = checkpoint.resume(about | {PROBLEM: whole.digest}, self._in_words())
+            keep = checkpoint.keep
         newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()
         with crew:
             solution = self._solve_in_shards(
-                whole.placed(crew, X),
+                whole.placed(crew, table),
                 whole.problem,
                 Recovering(newton, reached, keep),
                 last,
@@ -281,6 +309,14 @@ class LearnsAtScale(AnswersLazily):
         self._keep_map(points, FullMap(root), wanted.n_components)
         self._keep_answer(learned, wanted.asked, judges_pairs=True)
         self._keep_explanation(points, None, wanted.asked, wanted.given)
+
+    def _in_words(self) -> dict[str, str]:
+        """The parameters that a problem follows from, each as it was given."""
+        return {
+            name: repr(given) if np.ndim(given) == 0 else digest(name, [as_bytes(given)])
+            for name, given in self.get_params(deep=False).items()
+            if name not in _OF_THE_WAY
+        }
 
     def _want_as_given(
         self,

@@ -8,11 +8,12 @@ from chunked_statements import Example
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers.shards import Checkpoint, Recovering
+from gramlearn.solvers.shards.checkpoint import PROBLEM
 
 
 def solved(example: Example, folder, stop: int | None = None):
     checkpoint = Checkpoint(folder)
-    solver = Recovering(reached=checkpoint.resume("this"), keep=checkpoint.keep)
+    solver = Recovering(reached=checkpoint.resume({"X": "this"}), keep=checkpoint.keep)
     return solve(
         example.in_shards(Here()),
         solver,
@@ -49,16 +50,36 @@ def test_nothing_that_was_reached_is_done_again(tmp_path) -> None:
     assert solved(example, tmp_path).iterations <= half + 8
 
 
-def test_of_another_fit_it_is_refused(tmp_path) -> None:
-    Checkpoint(tmp_path).resume("one")
-    solved(Example.of(SquaredHinge, LogDet()), tmp_path / "a")
-    with pytest.raises(ValueError, match="holds what another fit has reached"):
-        Checkpoint(tmp_path / "a").resume("another")
+def test_of_another_fit_it_is_refused_and_says_what_is_another(tmp_path) -> None:
+    checkpoint = Checkpoint(tmp_path)
+    given = {"C": "1.0", "prior": "None"}
+    solver = Recovering(
+        reached=checkpoint.resume({"X": "a", "statements": "b", PROBLEM: "c"}, given),
+        keep=checkpoint.keep,
+    )
+    solve(Example.of(SquaredHinge, LogDet(), size=300).in_shards(Here()), solver)
+    same = {"X": "a", "statements": "b"}
+    for about, now, told in (
+        (same | {"X": "z"}, {}, "X"),
+        (same | {"X": "z", "statements": "z", PROBLEM: "z"}, given, "X, statements"),
+        (same | {PROBLEM: "z"}, given | {"C": "2.0"}, "C"),
+        (same | {"X": "z", PROBLEM: "z"}, given | {"prior": "z"}, "X, prior"),
+        (same | {PROBLEM: "z"}, given, PROBLEM),
+    ):
+        with pytest.raises(ValueError, match=f"another fit has reached, which had other {told};"):
+            Checkpoint(tmp_path).check(about, now)
+    # What leads to the same problem is the same.
+    assert Checkpoint(tmp_path).resume(same | {PROBLEM: "c"}, given | {"C": "one"}) is not None
 
 
-def test_the_seed_stays(tmp_path) -> None:
-    assert Checkpoint(tmp_path).seed == Checkpoint(tmp_path).seed
-    assert Checkpoint(tmp_path / "other").seed != Checkpoint(tmp_path).seed
+def test_the_seed_stays_once_something_was_reached(tmp_path) -> None:
+    seed = Checkpoint(tmp_path / "a").seed
+    assert not (tmp_path / "a").exists()  # a fit that is refused leaves nothing
+    assert seed != Checkpoint(tmp_path / "a").seed
+    checkpoint = Checkpoint(tmp_path / "a")
+    solver = Recovering(keep=checkpoint.keep)
+    solve(Example.of(SquaredHinge, LogDet(), size=300).in_shards(Here()), solver)
+    assert checkpoint.seed == Checkpoint(tmp_path / "a").seed
 
 
 @pytest.mark.parametrize("content", [b"", b"abc", bytes(100), None])

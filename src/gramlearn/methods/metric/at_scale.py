@@ -16,10 +16,12 @@ from gramlearn._base.arrays import (
     as_real,
     is_array,
     is_finite,
+    is_numpy,
     is_on_host,
     namespace,
     to_numpy,
 )
+from gramlearn._base.checksum import checksum
 from gramlearn._base.distances import rounding_under
 from gramlearn._base.points import rows_at
 from gramlearn._base.unit_length import of_unit_length
@@ -39,6 +41,7 @@ _ROWS = 1 << 16  # that are made other than they were given in one piece
 _OF_DEVICE = (
     1 << 24
 )  # statements of a chunk where the points are on a device, to which a launch costs most
+_LOOKED_AT = 1000  # rows of points that are elsewhere
 SAMPLE = 20_000  # statements that tell what is a statistic
 
 
@@ -61,6 +64,15 @@ def rows_in_memory(X: Any, rows: np.ndarray, crew: Crew) -> Any:
     if is_lazy(X):
         return crew.computed(X[rows])
     return to_numpy(rows_at(X, rows)) if is_array(X) else _safe_indexing(X, rows)
+
+
+def digest_of_points(X: Any, crew: Crew) -> str:
+    """The same for the same points; of those that are not in this process's memory, of a thousand rows."""
+    if is_numpy(X):
+        return digest("points", [checksum(X)])
+    rows = np.arange(0, X.shape[0], max(1, X.shape[0] // _LOOKED_AT))
+    some = to_numpy(rows_in_memory(X, rows, crew))
+    return digest("points", [str(tuple(X.shape)).encode(), as_bytes(some)])
 
 
 def is_double(X: Any) -> bool:
@@ -184,12 +196,15 @@ class AtScale:
         dual, spectrum = self.problem.dual, self.problem.space.spectrum
         return Source(dual, spectrum, self.statements, self.loss, self.bounds)
 
-    def digest(self, X: Any, some: np.ndarray) -> str:
-        """The same for the same problem, over an X that has these points among its rows."""
-        words = repr((self.problem.regularizer, self.loss, self.bounds, tuple(X.shape)))
-        numbers = (self.problem.space.spectrum, self.seen.root, some)
-        parts = [words.encode(), self.statements.digest.encode(), *map(as_bytes, numbers)]
-        return digest("metric", parts)
+    @property
+    def digest(self) -> str:
+        """The same for the same problem, whatever the points and the statements."""
+        given = self.statements.layout.numbers
+        words = repr(
+            (self.problem.regularizer, self.loss, self.bounds, given, self.seen.unit_length)
+        )
+        numbers = (self.problem.space.spectrum, self.seen.root)
+        return digest("metric", [words.encode(), *map(as_bytes, numbers)])
 
     def placed(self, crew: Crew, X: Any) -> Problem:
         """The problem with its statements, at the workers of a crew; what no metric can honor is left out."""

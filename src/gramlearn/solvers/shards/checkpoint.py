@@ -6,6 +6,7 @@ any moment. All else that a solve knows follows from X.
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -16,8 +17,9 @@ from gramlearn._base.validation import describe_value
 from gramlearn._base.warnings import warn
 from gramlearn.solvers.primal_newton.state import PrimalState
 
-_VERSION = "1"
+_VERSION = "2"
 _NAME = "checkpoint.safetensors"
+PROBLEM = "numbers that follow from them"  # from what is given, with what else it is a word about
 
 
 class Reached(NamedTuple):
@@ -51,12 +53,11 @@ class Checkpoint:
         self._path = self._folder / _NAME
         self._is_lost = False  # what could not be written
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            _check_is_writable(self._folder)
             self._words, self._arrays = self._read()
             if not self._words:
                 seed = int(np.random.default_rng().integers(2**31))
                 self._words = {"gramlearn": f"checkpoint {_VERSION}", "seed": str(seed)}
-                self._write()
         except OSError as error:
             raise ValueError(
                 f"`checkpoint={str(folder)!r}` cannot be made a folder with a file ({error.strerror}); pass a "
@@ -73,14 +74,27 @@ class Checkpoint:
         """What to do when a fit was cut short."""
         return f"call fit again with the same arguments to go on from `checkpoint={str(self._folder)!r}`"
 
-    def resume(self, about: str) -> Reached | None:
-        """How far the solve `about` this has come; None where it is new here, an error where it is another."""
-        known = self._words.setdefault("about", about)
-        if known != about:
-            raise ValueError(
-                f"`checkpoint={str(self._folder)!r}` holds what another fit has reached, of other points, "
-                "statements or parameters; pass an empty folder, or the same arguments as then."
-            )
+    def check(self, about: Mapping[str, str], given: Mapping[str, str] | None = None) -> None:
+        """Refuse a solve with another word about something than it had; what was `given` may tell why."""
+        known = json.loads(self._words.get("about", "{}"))
+        then = json.loads(self._words.get("given", "{}"))
+        changed = [name for name in about if known.get(name, about[name]) != about[name]]
+        if not changed:
+            return
+        others = [name for name in given or {} if then.get(name) != (given or {})[name]]
+        told = [*(name for name in changed if name != PROBLEM), *others] or changed
+        raise ValueError(
+            f"`checkpoint={str(self._folder)!r}` holds what another fit has reached, which had other "
+            f"{', '.join(told)}; pass an empty folder, or the same arguments as then."
+        )
+
+    def resume(
+        self, about: Mapping[str, str], given: Mapping[str, str] | None = None
+    ) -> Reached | None:
+        """How far this solve has come; None where it is new here, an error where it is another."""
+        self.check(about, given)
+        self._words["about"] = json.dumps(dict(about))
+        self._words["given"] = json.dumps(dict(given or {}))
         if "factor" not in self._arrays:
             return None
         stage = json.loads(self._words["stage"])
@@ -127,12 +141,26 @@ class Checkpoint:
     def _write(self) -> None:
         from safetensors.numpy import save
 
+        self._folder.mkdir(parents=True, exist_ok=True)
         written = self._path.with_suffix(f".{os.getpid()}.tmp")
         with written.open("wb") as file:
             file.write(save(self._arrays, self._words))
             file.flush()
             os.fsync(file.fileno())
         written.replace(self._path)
+
+
+def _check_is_writable(folder: Path) -> None:
+    """Raise OSError where no file can be made there; what is made to find out is gone afterwards."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        trial = folder / f"{_NAME}.{os.getpid()}.tmp"
+        trial.touch()
+        trial.unlink()
+    finally:
+        for path in missing:
+            path.rmdir()
 
 
 _NEW = "pass `checkpoint=` another folder, or delete the file to begin anew"
