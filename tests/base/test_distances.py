@@ -1,10 +1,16 @@
 """Squared distances of pairs of rows, of dense and of sparse points, and which rows are equal."""
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 
 from gramlearn._base import distances
-from gramlearn._base.distances import coincide_under, equal_rows, squared_distances
+from gramlearn._base.distances import (
+    coincide_under,
+    equal_rows,
+    squared_distances,
+    within_reach,
+)
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.integers(-2, 3, size=(12, 3)).astype(float)
@@ -38,3 +44,28 @@ def test_points_coincide_under_a_map_that_does_not_see_their_difference():
     i, j = np.array([0, 0]), np.array([1, 2])
     np.testing.assert_array_equal(coincide_under(X, X @ A.T, A, i, j), [True, False])
     np.testing.assert_array_equal(coincide_under(X, X, None, i, j), [False, False])
+
+
+@pytest.mark.parametrize("reach", [0.0, 1e-9, 1.0, 2.5, 100.0])
+def test_within_reach_are_the_pairs_that_are_no_farther_apart(library, reach):
+    found = within_reach(library.array(POINTS), library.index(FIRST), library.index(SECOND), reach)
+    np.testing.assert_array_equal(library.numpy(found), reach**2 >= EXPECTED)
+    found = within_reach(csr_array(POINTS), FIRST, SECOND, reach)
+    np.testing.assert_array_equal(found, reach**2 >= EXPECTED)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])
+@pytest.mark.parametrize("width", [1, 7, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_equal_rows_are_found_whatever_their_size(scale, width, dtype):
+    """Copies of a point differ in no digit, and its neighbors in the last digit of one feature."""
+    rng = np.random.default_rng(width)
+    scale = scale if dtype == "float64" else np.sqrt(np.sqrt(scale))
+    points = (scale * (10 + rng.standard_normal((500, width)))).astype(dtype)
+    other = points.copy()
+    f = rng.integers(0, width, 500)
+    other[np.arange(500), f] = np.nextafter(other[np.arange(500), f], np.asarray(np.inf, dtype))
+    every = np.concatenate([points, points, other])
+    i, j = np.arange(1000) % 500, np.arange(500, 1500)
+    np.testing.assert_array_equal(equal_rows(every, i, j), np.arange(1000) < 500)
+    assert equal_rows(every, i[:0], j[:0]).shape == (0,)

@@ -259,6 +259,33 @@ def test_a_comparison_written_twice_is_one_of_weight_two(loss):
     np.testing.assert_allclose(found.matrix, separate.matrix, atol=1e-4)
 
 
+@pytest.mark.parametrize("n_points", [9, 10**6])
+@pytest.mark.parametrize("with_numbers", [False, True])
+def test_repeated_statements_are_merged_as_by_a_dictionary(library, n_points, with_numbers):
+    """Keys of triplets take 64 bits for few points and twice that for many."""
+    rng = np.random.default_rng(n_points)
+    points = np.sort(rng.choice(n_points, 9, replace=False))
+    weight = rng.integers(1, 9, 400).astype(float)
+    bound = rng.integers(1, 3, 400).astype(float) if with_numbers else np.ones(400)
+    rows = np.array([rng.permutation(9)[:3] for _ in range(400)])
+    pairs, triplets = (library.index(points[some]) for some in (rows[:, :2], rows))
+    numbers = library.array(bound) if with_numbers else 1.0
+    weights = library.array(weight)
+    near = Pairs(pairs, n_points=n_points, upper=numbers, similar_weight=weights)
+    compared = Triplets(triplets, n_points=n_points, margin=numbers, weight=weights)
+    for found, of_key in (
+        ((near.similar, near.upper, near.similar_weight), lambda row: frozenset(row[:2])),
+        ((compared.triplets, compared.margin, compared.weight), tuple),
+    ):
+        expected: dict = {}
+        for row, b, w in zip(points[rows].tolist(), bound, weight, strict=True):
+            expected[of_key(row), b] = expected.get((of_key(row), b), 0.0) + w
+        table, own, total = (x if isinstance(x, float) else library.numpy(x) for x in found)
+        own = np.broadcast_to(own, len(table))
+        keys = [(of_key(row), b) for row, b in zip(table.tolist(), own, strict=True)]
+        assert list(zip(keys, total, strict=True)) == list(expected.items())
+
+
 def test_weights_count_in_thresholds_scores_and_kernels_of_pairs():
     """What is not made of terms by `bind` counts a pair of weight w as w pairs, too."""
     d, alike = np.array([1.0, 2.0, 3.0]), np.array([True, False, True])

@@ -13,8 +13,11 @@ from gramlearn._base.arrays import (
     chunks,
     constant,
     is_numpy,
+    machine_eps,
     namespace,
     read,
+    scatter,
+    where_true,
 )
 from gramlearn._base.pair_norms import pair_squared_norms
 from gramlearn._base.points import centered
@@ -49,9 +52,34 @@ def powers_between(A: Array, B: Array, power: int) -> Array:
     return xp.concat(parts) if parts else constant(0.0, A, (0, B.shape[0]))
 
 
+def along_line(points: Any) -> tuple[Array, float]:
+    """(the place of each row along some line, by how much two places may be too far apart by rounding).
+
+    Rows are no farther apart along any line than they are, so that few pairs are left to be measured.
+    """
+    r = int(points.shape[1])
+    values = points.data if issparse(points) else points
+    line = np.random.default_rng(0).standard_normal(r)
+    line = as_real(line / np.linalg.norm(line), values)
+    xp = namespace(values)
+    # The absolute values would be a copy.
+    ends = [read(xp.max(values)), -read(xp.min(values))] if values.shape[0] and r else []
+    return points @ line, 2 * machine_eps(values) * r**1.5 * max(ends, default=0.0)
+
+
+def within_reach(points: Any, i: Any, j: Any, reach: float) -> Array:
+    """Whether the two rows of each pair are no farther apart than that."""
+    places, rounding = along_line(points)
+    i, j = as_index(i, places), as_index(j, places)
+    xp = namespace(places)
+    rows = where_true(xp.abs(xp.take(places, i) - xp.take(places, j)) <= reach + rounding)
+    near = squared_distances(points, xp.take(i, rows), xp.take(j, rows)) <= reach**2
+    return scatter(near, rows, int(i.shape[0]))
+
+
 def equal_rows(points: Any, i: Any, j: Any) -> Array:
     """Whether the two rows of each pair are equal."""
-    return squared_distances(points, i, j) == 0
+    return within_reach(points, i, j, 0.0)
 
 
 def coincide_under(X: Any, points: Array, root: Array | None, i: Any, j: Any) -> Array:
@@ -60,7 +88,7 @@ def coincide_under(X: Any, points: Array, root: Array | None, i: Any, j: Any) ->
         return equal_rows(X, i, j)
     xp = namespace(X)
     rounding = rounding_under(xp.max(xp.abs(centered(X)), axis=0), root)
-    return squared_distances(points, i, j) <= rounding**2
+    return within_reach(points, i, j, rounding)
 
 
 def rounding_under(sizes: Array, root: Array | None) -> float:

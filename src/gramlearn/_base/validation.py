@@ -229,7 +229,8 @@ def check_extent(x: Any, name: str = "X", power: int = 4, of: str = "entries") -
     xp = namespace(values)
     if 0 in values.shape or not xp.isdtype(values.dtype, "real floating"):
         return x
-    largest = read(xp.max(xp.abs(values)))
+    # The absolute values would be a copy.
+    largest = max(read(xp.max(values)), -read(xp.min(values)))
     limit = RANGE ** (1 / power)
     if largest and not 1 / limit < largest < limit:
         powers = "squares" if power == 2 else "squares of squared distances"

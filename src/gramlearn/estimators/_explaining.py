@@ -1,17 +1,18 @@
 """share_f, stretch_f, excess_k: what a metric has learned, in features, and in the statements it does not keep.
 
-A fitted estimator keeps a few numbers for each feature, the root of its prior, and a digest of what it learned
-from. What is said of points or statements is asked with them at hand, for the estimator does not keep them.
+A fitted estimator keeps a few numbers for each feature, the root of its prior, and a checksum of what it
+learned from. What is said of points or statements is asked with them at hand, for the estimator does not keep
+them.
 """
 
 from abc import ABC, abstractmethod
-from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.checksum import checksum
 from gramlearn._base.moving import check_beside
 from gramlearn._base.validation import check_count, check_number
 from gramlearn.estimators._learning import side_of
@@ -35,7 +36,7 @@ class _Explanation(NamedTuple):
 
     shares: Shares
     prior: Any  # A of W0 = A'A, or its diagonal; None for the identity
-    digest: str = ""  # of the statements; a file has neither that nor the loss
+    checksum: bytes = b""  # of the statements; a file has neither that nor the loss
     loss: BoundedLoss | None = None
 
 
@@ -74,7 +75,7 @@ class ExplainsMetric(FollowsArrays, ABC):
             by_class = labeled[np.argsort(group, kind="stable")]
             groups = np.split(by_class, np.cumsum(counts)[:-1])
         shares = shares_of(self._map, X, groups)
-        self._explanation = _Explanation(shares, prior, _digest(asked.side), asked.loss)
+        self._explanation = _Explanation(shares, prior, _checksum(asked.side), asked.loss)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if classes is not None:
             self.classes_ = classes
@@ -178,7 +179,7 @@ class ExplainsMetric(FollowsArrays, ABC):
     def _prices(self, side: SideInformation) -> np.ndarray | None:
         """|lam| of each statement, where these are what was learned from."""
         loss = self._explanation.loss
-        if loss is None or _digest(side) != self._explanation.digest:
+        if loss is None or _checksum(side) != self._explanation.checksum:
             return None
         prices = np.zeros(side.size)
         terms = side.term_statements(loss)
@@ -187,8 +188,7 @@ class ExplainsMetric(FollowsArrays, ABC):
         return prices
 
 
-def _digest(side: SideInformation) -> str:
+def _checksum(side: SideInformation) -> bytes:
     """The same for the same statements in the same order."""
     numbers = to_numpy(side.statement_points()), side.weights()
-    parts = [np.ascontiguousarray(array).tobytes() for array in numbers]
-    return sha256(b"".join([repr(side).encode(), *parts])).hexdigest()
+    return b"".join([repr(side).encode(), *map(checksum, numbers)])

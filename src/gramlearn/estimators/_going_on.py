@@ -5,13 +5,13 @@ What was chosen at first, the prior, the strength and the kind of statements, st
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._base.arrays import is_elsewhere, to_numpy
+from gramlearn._base.checksum import checksum
 from gramlearn._base.moving import beside, check_beside
 from gramlearn._base.points import rows_at
 from gramlearn.estimators._all_or_nothing import all_or_nothing
@@ -28,7 +28,7 @@ class _Seen(NamedTuple):
 
     side: SideInformation | None
     n_rows: int
-    digest: str
+    checksum: bytes
 
 
 class GoesOn(ChoosesByHeldBack, ABC):
@@ -95,7 +95,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
 
     def _keep_seen(self, X: Any, y: Any, side: SideInformation | None) -> None:
         """What was learned from: to go on from, and in numbers."""
-        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        self._seen = _Seen(side, int(X.shape[0]), _checksum(X))
         self.learned_from_ = learned_from(side, y, int(X.shape[0]))
 
     def _with_seen(self, X: Any, y: Any, side: Any) -> SideInformation | None:
@@ -106,7 +106,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
                 "`X` holds tensors, and the rows that were learned from were NumPy arrays; pass "
                 "X.cpu().numpy(), or start anew with `fit`."
             )
-        if n < seen.n_rows or _digest(X[: seen.n_rows, :]) != seen.digest:
+        if n < seen.n_rows or _checksum(X[: seen.n_rows, :]) != seen.checksum:
             raise ValueError(
                 f"`X` does not begin with the {seen.n_rows} rows that were learned from; pass these, and "
                 "further ones after them, or start anew with `fit`."
@@ -133,10 +133,10 @@ class GoesOn(ChoosesByHeldBack, ABC):
         return cast(SideInformation, beside(known, X) + beside(side, X))
 
 
-def _digest(X: Any) -> str:
+def _checksum(X: Any) -> bytes:
     """The same for the same rows; of tensors, of a thousand of them, which need not be moved."""
     if is_elsewhere(X):
         step = max(1, X.shape[0] // _LOOKED_AT)
         X = to_numpy(rows_at(X, np.arange(0, X.shape[0], step)))
     parts = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
-    return sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
+    return b"".join(map(checksum, parts))

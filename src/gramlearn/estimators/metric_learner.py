@@ -175,7 +175,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
     bounds_ : (upper, lower)
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float
-        The distance, not squared, that tells alike pairs from others best, of those learned from.
+        The distance, not squared, that tells alike pairs from others best, of those learned from: of 500,000 of
+        them, drawn at random, where there are more.
     feature_importances_ : vector of d numbers
         The share of each feature in the learned squared distances; they sum to one.
     class_feature_importances_ : array c x d

@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from gramlearn._base.arrays import Array, is_missing, namespace, to_numpy
 from gramlearn.side_information.indexing import Rectangles, Runs, Triangles, sorted_distinct
-from gramlearn.side_information.tables import pair_keys
 
 Contradiction = tuple[tuple[int, int], tuple[int, ...]]
 
@@ -45,9 +44,9 @@ def refuse_pairs_on_both_sides(pairs: list[tuple[int, int]], how: str) -> NoRetu
 
 
 def refuse_pairs_in_both(similar: Array, dissimilar: Array, n_points: int) -> None:
-    """Let no pair be in both tables, of any array library."""
+    """Let no pair be similar and dissimilar, by the keys of both, in any array library."""
     xp = namespace(similar)
-    near, far = (xp.sort(pair_keys(table, n_points)) for table in (similar, dissimilar))
+    near, far = (xp.sort(keys) for keys in (similar, dissimilar))
     # Each once, though it may stand in a list with several bounds.
     shared = xp.unique_values(near[~is_missing(near, far)])
     if both := [divmod(int(key), n_points) for key in to_numpy(shared)]:

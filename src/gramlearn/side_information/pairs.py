@@ -102,13 +102,18 @@ class Pairs(SideInformation):
                 fields[name] = tables.check_numbers(
                     getattr(self, name), name, lists[side], describe, positive=positive
                 )
-        every = [tables.pair_keys(table, n) for table in lists.values()]
-        if tables.repeated(namespace(every[0]).concat(every)).shape[0]:
+        keys = {side: tables.pair_keys(table, n) for side, table in lists.items()}
+        xp = namespace(keys["similar"])
+        twice = tables.repeated(xp.concat(list(keys.values())))
+        if twice.shape[0]:
+            rows = {side: tables.rows_with(every, twice) for side, every in keys.items()}
+            keys = {side: xp.take(every, rows[side]) for side, every in keys.items()}
+            refuse_pairs_in_both(keys["similar"], keys["dissimilar"], n)
             for side, (bound, weight) in _NUMBERS.items():
-                keys = [tables.pair_keys(lists[side], n)]
-                merged = tables.merge_repeats(lists[side], keys, fields[bound], fields[weight])
+                merged = tables.merge_repeats(
+                    lists[side], rows[side], [keys[side]], fields[bound], fields[weight]
+                )
                 fields.update(zip((side, bound, weight), merged, strict=True))
-            refuse_pairs_in_both(fields["similar"], fields["dissimilar"], n)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         check_not_crossed(self.upper, self.lower, "")

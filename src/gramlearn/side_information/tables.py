@@ -18,6 +18,7 @@ from gramlearn._base.arrays import (
     constant,
     every_row,
     is_array,
+    is_missing,
     namespace,
     read,
     to_numpy,
@@ -27,6 +28,7 @@ from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import as_numbers, as_row_numbers, check_count, not_whole
 
 DIFFERENT = "a pair needs two different points"
+_ODD = 0x1E3779B97F4A7C15  # of 61 bits, which look random
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
 
@@ -316,24 +318,44 @@ def weights_in_full(weight: Any, size: int) -> np.ndarray:
     return np.broadcast_to(1.0 if weight is None else to_numpy(weight), size)
 
 
+def rows_with(keys: Array, some: Array) -> Array:
+    """The rows whose key is one of `some`, which ascend and are few."""
+    return where_true(~is_missing(keys, some))
+
+
+def rows_alike(keys: Sequence[Array]) -> Array:
+    """The rows that may have the keys of another row: all that do, and next to no others."""
+    # Keys are 64 bits, whose sums wrap around; odd multiples tell which key is which.
+    mixed = keys[0]
+    for key in keys[1:]:
+        mixed = mixed * _ODD + key
+    return rows_with(mixed, repeated(mixed))
+
+
 def merge_repeats(
-    table: Array, keys: list[Array], numbers: Any, weight: Any
+    table: Array, rows: Array, keys: Sequence[Array], numbers: Any, weight: Any
 ) -> tuple[Array, Any, Any]:
     """(table, numbers, weight) with each statement once; the weights of repeated ones add up, 1 without any.
 
-    Two rows are the same statement where `keys` and `numbers` are equal. The first of them stays, in its place.
+    Two rows are the same statement where `keys` and `numbers` are equal, which is asked of `rows` alone; keys
+    are those of these rows. The first of them stays, in its place.
     """
+    if rows.shape[0] < 2:
+        return table, numbers, weight
     xp = namespace(table)
-    codes, *others = keys if numbers is None or isinstance(numbers, float) else [*keys, numbers]
+    own = rows_of(numbers, rows)
+    codes, *others = keys if own is None or isinstance(own, float) else [*keys, own]
     for other in others:  # by their ranks, for a product of the keys themselves may overflow
         ranks, more = (xp.unique_inverse(x).inverse_indices for x in (codes, other))
         codes = ranks * table.shape[0] + more
-    if not repeated(codes).shape[0]:
-        return table, numbers, weight
     _, first, group = np.unique(to_numpy(codes), return_index=True, return_inverse=True)
-    each = weights_in_full(weight, group.size)
-    by_place = np.argsort(first)
-    kept = as_index(first[by_place], table)
-    total = np.bincount(group, weights=each)[by_place]
+    if len(first) == len(group):
+        return table, numbers, weight
+    some = to_numpy(rows)
+    total = weights_in_full(weight, table.shape[0]).copy()
+    total[some[first]] = np.bincount(group, weights=total[some])
+    stays = np.ones(len(total), dtype=bool)
+    stays[np.delete(some, first)] = False
+    kept = as_index(np.flatnonzero(stays), table)
     like = xp.astype(table[:0, 0], xp.float64)
-    return xp.take(table, kept, axis=0), rows_of(numbers, kept), as_real(total, like)
+    return xp.take(table, kept, axis=0), rows_of(numbers, kept), as_real(total[stays], like)

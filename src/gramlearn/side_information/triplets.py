@@ -79,7 +79,10 @@ class Triplets(SideInformation):
             tables.check_numbers(getattr(self, name), name, table, self.describe, positive=positive)
             for name, positive in (("margin", False), ("weight", True))
         )
-        merged = tables.merge_repeats(table, self._keys(table), margin, weight)
+        keys = self._keys(table)
+        rows = tables.rows_alike(keys)
+        keys = [namespace(key).take(key, rows) for key in keys]
+        merged = tables.merge_repeats(table, rows, keys, margin, weight)
         for name, value in zip(("triplets", "margin", "weight"), merged, strict=True):
             object.__setattr__(self, name, value)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from gramlearn._base.arrays import (
     Array,
+    as_index,
     count_true,
     inverse_or_zero,
     machine_eps,
@@ -27,6 +28,7 @@ from gramlearn._base.arrays import (
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.matrices import svd
 from gramlearn._base.moving import beside
+from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
@@ -37,10 +39,12 @@ from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 from gramlearn.side_information.base import Coincide
+from gramlearn.side_information.indexing import distinct_numbers
 from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
 from gramlearn.side_information.stated import Offset
 
 PERCENTILES = (5.0, 95.0)  # that replace bounds, where no others are given
+_MEASURED = 500_000  # pairs that tell what distance parts those that are alike from the others
 
 _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "hinge": Hinge,
@@ -227,11 +231,16 @@ def root_of(solution: Solution, P: Array, of_kernel: bool) -> Array:
 def measured(
     asked: Statements, solution: Solution, F: Array, P: Array, rest: Offset | None
 ) -> Learned:
-    """What was learned, with the learned distances of the pairs that were called near or far."""
+    """What was learned, with the learned distances of the pairs called near or far, or of some of very many."""
     i, j, alike = asked.side.near_and_far()
+    alike, weights = to_numpy(alike), asked.side.pair_weights()
+    if (count := len(alike)) > _MEASURED:
+        some = np.sort(distinct_numbers(np.random.default_rng(0), count, _MEASURED))
+        alike, weights = alike[some], weights[some]
+        i, j = (rows_at(column, as_index(some, column)) for column in (i, j))
     squared = squared_distances(P @ F, i, j)
     lengths = namespace(F).sqrt(squared if rest is None else squared + rest(i, j))
-    return Learned(F, F @ F.T, solution, lengths, to_numpy(alike), asked.side.pair_weights())
+    return Learned(F, F @ F.T, solution, lengths, alike, weights)
 
 
 def warn_if_all_hold(side: SideInformation, solution: Any) -> None:

@@ -15,12 +15,9 @@ from gramlearn._base.arrays import (
     as_index,
     as_real,
     concat,
-    machine_eps,
-    namespace,
-    read,
     to_numpy,
 )
-from gramlearn._base.distances import squared_distances
+from gramlearn._base.distances import along_line, squared_distances
 from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import Direction, PointMap
@@ -108,16 +105,13 @@ def near_others(points: Array, reach: float) -> np.ndarray | None:
 
     They are no farther apart along any line, so that neighbors on one line tell.
     """
-    n, r = (int(size) for size in points.shape)
-    line = np.random.default_rng(0).standard_normal(r)
-    places = to_numpy(points @ as_real(line / np.linalg.norm(line), points))
-    largest = read(namespace(points).max(namespace(points).abs(points))) if n and r else 0.0
-    reach += 2 * machine_eps(points) * r**1.5 * largest  # by so much a place may be off, twice
+    places, rounding = along_line(points)
+    places = to_numpy(places)
     order = np.argsort(places)
-    close = np.flatnonzero(np.diff(places[order]) <= reach)
+    close = np.flatnonzero(np.diff(places[order]) <= reach + rounding)
     if not close.size:
         return None
-    near = np.zeros(n, dtype=bool)
+    near = np.zeros(len(places), dtype=bool)
     near[order[close]] = near[order[close + 1]] = True
     return near
 
