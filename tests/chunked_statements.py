@@ -116,6 +116,9 @@ class Several(Crew):
         self.shards = [list(range(len(sizes)))[k :: self.count] for k in range(self.count)]
         self.workers = [make(shards, shared, float("inf")) for shards in self.shards]
 
+    def room_beside(self, shared: Any) -> tuple[int, float]:
+        return self.count, float("inf")
+
     @property
     def n_places(self) -> int:
         return self.count

@@ -104,7 +104,7 @@ def test_from_a_file_over_a_memory_map_within_a_limit(tmp_path) -> None:
         learner.fit(mapped, side=side)
         # Listed once or twice, a pair counts as often.
         assert abs(value(learner) - value(whole)) <= 2e-9 * value(whole)
-    with pytest.raises(ValueError, match="`memory_limit` leaves 1 kB, and the least"):
+    with pytest.raises(ValueError, match="`memory_limit='1kB'` is less than the"):
         learner.set_params(memory_limit="1kB").fit(mapped, side=side)
     assert learner.learned_from_["kind"] == "StoredPairs"
     assert learner.learned_from_["count"] == len(i)

@@ -1,6 +1,7 @@
 """Whatever is odd about points or parameters, a fit to statements in chunks takes it, or says why not."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from gramlearn import MetricLearner
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.solvers.shards import Checkpoint
+from gramlearn.solvers.shards.forecast import in_words
 
 rng = np.random.default_rng(0)
 N, D = 60, 3
@@ -138,7 +140,29 @@ def test_points_that_a_metric_cannot_tell_apart_are_equal(settings, move) -> Non
     assert abs(chunks.primal - whole.primal) <= 2e-9 * whole.primal
 
 
-def test_a_limit_that_is_too_low_says_what_helps() -> None:
+@pytest.mark.parametrize("C", [0.1, None])
+def test_a_limit_that_is_too_low_says_what_helps_before_all_else(C, monkeypatch) -> None:
+    monkeypatch.setattr("gramlearn.methods.metric.at_scale.Sample.of", None)
+    learner = MetricLearner(**GIVEN | {"C": C}, memory_limit="9 kB")
+    forecast = learner.forecast(X, SIDE)
+    assert str(forecast).endswith("; the limit of 9 kB is too little")
+    least = re.escape(in_words(forecast.least))
+    with pytest.raises(
+        ValueError, match=f"^`memory_limit='9 kB'` is less than the {least} that this"
+    ):
+        learner.fit(X, side=SIDE)
+
+
+def test_a_forecast_says_what_a_limit_has_room_for() -> None:
+    learner = MetricLearner(**GIVEN)
+    least, most, room = learner.forecast(X, SIDE)
+    assert room is None
+    for limit, words in ((most, "has room for all"), (most - 1, "has room for some of them")):
+        assert words in str(learner.set_params(memory_limit=limit).forecast(X, SIDE))
+    assert learner.forecast(X, SIDE)[:2] == (least, most)
+
+
+def test_the_least_in_a_forecast_is_the_least_that_is_taken() -> None:
     learner = MetricLearner(**GIVEN)
     least = learner.forecast(X, SIDE).least
     fewer = SIDE.in_chunks_of(50)
@@ -148,8 +172,37 @@ def test_a_limit_that_is_too_low_says_what_helps() -> None:
         learner.fit(X, side=SIDE)
     learner.fit(X, side=fewer)
     learner.set_params(normalize=True, memory_limit=10)
-    with pytest.raises(ValueError, match="`memory_limit` leaves nothing, and the least"):
+    with pytest.raises(ValueError, match="`memory_limit=10` is less than the"):
         learner.fit(X, side=SIDE)
+
+
+def test_chunks_become_smaller_until_a_limit_has_room_for_them(monkeypatch) -> None:
+    """And no smaller: with the least there is room for, the value is the same."""
+    monkeypatch.setattr("gramlearn.solvers.shards.forecast._SMALLEST", 40)
+    learner = MetricLearner(**GIVEN)
+    large = SIDE.in_chunks_of(5000)
+    least, most, _ = learner.forecast(X, large)
+    assert least == learner.forecast(X, SIDE.in_chunks_of(40)).least < most
+    asked = []
+    plain = StoredPairs.statements
+
+    def counted(self, chunk):
+        asked.append(self.n_chunks)
+        return plain(self, chunk)
+
+    monkeypatch.setattr(StoredPairs, "statements", counted)
+    values = []
+    last = SIDE.in_chunks_of(40).n_chunks
+    for limit, n_chunks in (
+        (2 * most, {large.n_chunks}),
+        ((least + most) / 2, set(range(large.n_chunks + 1, last))),
+        (least, {last}),
+    ):
+        asked.clear()
+        learner.set_params(memory_limit=limit).fit(X, side=large)
+        assert asked[-1] in n_chunks
+        values.append(learner.solution_.primal)
+    assert values == pytest.approx(values[:1] * 3, rel=2e-9)
 
 
 def test_only_the_solve_of_all_statements_is_told_of_and_all_else_takes_of_its_time(
@@ -160,9 +213,9 @@ def test_only_the_solve_of_all_statements_is_told_of_and_all_else_takes_of_its_t
 
     given = []
 
-    def attempt(problem, solver, tol, max_iter, callback, start, limit):
+    def attempt(problem, solver, tol, max_iter, callback, start, limit, on_interrupt):
         given.append(limit)
-        return solve_as_before(problem, solver, tol, max_iter, callback, start, limit)
+        return solve_as_before(problem, solver, tol, max_iter, callback, start, limit, on_interrupt)
 
     solve_as_before = _at_scale.attempt
     monkeypatch.setattr(_at_scale, "attempt", attempt)

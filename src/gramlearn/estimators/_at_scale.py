@@ -54,9 +54,9 @@ from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.side_information.stored_triplets import StoredTriplets
 from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.primal_newton import PrimalNewton
-from gramlearn.solvers.shards import Checkpoint, Forecast, Recovering
+from gramlearn.solvers.shards import Checkpoint, Forecast, Needed, Recovering
 from gramlearn.solvers.shards.checkpoint import PROBLEM
-from gramlearn.solvers.shards.forecast import read_limit
+from gramlearn.solvers.shards.forecast import in_small_chunks, read_limit
 from gramlearn.solvers.solve import attempt
 from gramlearn.solvers.solver import Start
 
@@ -165,17 +165,27 @@ class LearnsAtScale(AnswersLazily):
     def forecast(self, X: Any, side: Any) -> Forecast:
         """The memory that `fit(X, side=side)` takes beside X, in one process: `least`, and `most`.
 
-        The least is where statements are read in every pass, the most where all of them are kept. It is an
-        estimate before the start, made without reading X or the statements.
+        The least is where statements are read in every pass, and the least `memory_limit` that `fit` takes; the
+        most where all of them are kept. It is an estimate before the start, made without reading X or the
+        statements.
         """
-        stored = self._stored(X, None, side)
-        copied = 0
+        limit = None if self.memory_limit is None else read_limit(self.memory_limit)
+        return self._forecast(X, self._stored(X, None, side), 1, limit)
+
+    def _forecast(
+        self, X: Any, stored: StoredStatements, n_places: int, room: float | None
+    ) -> Forecast:
+        """That of each of so many places."""
+        n, d = (int(size) for size in X.shape)
+        may_choose = self._chooses and self.prior is None
         is_plain = self.prior is None or (isinstance(self.prior, str) and self.prior == "identity")
-        is_same = is_plain and not self.normalize and is_double(X)
-        if not is_same:
-            copied = 8 * int(X.shape[0]) * int(X.shape[1])
-        every = range(stored.n_chunks)
-        return Forecast.of(stored, every, int(X.shape[0]), int(X.shape[1]), copied)
+        is_same = is_plain and not may_choose and not self.normalize and is_double(X)
+        copied = 0 if is_same else 8 * n * d
+        least, most = (
+            Needed.of(some, range(-(-some.n_chunks // n_places)), n, d, copied)
+            for some in (in_small_chunks(stored), stored)
+        )
+        return Forecast(least.least, most.most, room)
 
     # ---- what is learned from ---------------------------------------------------------------
 
@@ -260,6 +270,8 @@ class LearnsAtScale(AnswersLazily):
         memory = None if self.memory_limit is None else read_limit(self.memory_limit)
         last = self._last_answer()
         crew = crew_for(X, client, memory)
+        # Not for a refusal after all has been chosen.
+        self._forecast(X, stored, *crew.room_beside(X)).check(self.memory_limit)
         # What is drawn at random is the same when a fit goes on.
         is_drawn = checkpoint is not None and self.random_state is None
         rng = generator(checkpoint.seed if is_drawn and checkpoint else self.random_state)

@@ -217,7 +217,11 @@ class StoredStatements(ABC):
 
     @final
     def in_chunks_of(self, n_rows: int) -> Self:
-        """The same statements in chunks of about so many: fewer and larger ones are quicker on a GPU."""
+        """The same statements, read in chunks of about n_rows; what is learned from them is the same.
+
+        A fit makes chunks smaller itself, down to 65,536 statements, where its `memory_limit` asks for that.
+        Even smaller ones take less memory, and more time; larger ones are quicker on a GPU.
+        """
         return replace(self, columns=self.columns.in_chunks_of(n_rows))
 
     @final

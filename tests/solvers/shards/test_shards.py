@@ -10,7 +10,7 @@ from chunked_statements import Chunked, Example, Several
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
-from gramlearn.solvers.shards import Forecast, Recovering
+from gramlearn.solvers.shards import Needed, Recovering
 from gramlearn.solvers.shards.forecast import read_limit
 
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
@@ -27,7 +27,7 @@ def test_shards_give_the_value_of_one_memory(loss, regularizer, share: float) ->
     example = Example.of(loss, regularizer)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
     shards = range(example.statements.n_chunks)
-    needed = Forecast.of(example.statements, shards, *example.points.shape)
+    needed = Needed.of(example.statements, shards, *example.points.shape)
     crew = Here(needed.least + 1000 + share * needed.statements)
     shards = solve(example.in_shards(crew), Recovering(), tol=1e-9)
     assert (crew._worker._store.stride > 1) is (share < 1)
@@ -42,7 +42,7 @@ def test_shards_give_the_value_of_one_memory(loss, regularizer, share: float) ->
 def test_what_matters_is_kept_and_read_no_more(monkeypatch) -> None:
     """Of many steps, only those that look at all constraints read them."""
     example = Example.of(SquaredHinge, LogDet(), size=20_000, chunk=3000)
-    needed = Forecast.of(example.statements, range(7), *example.points.shape)
+    needed = Needed.of(example.statements, range(7), *example.points.shape)
     asked: list[int] = []
     plain = Chunked.indexed_terms
 
@@ -70,7 +70,7 @@ def test_blocks_of_a_gpu_change_a_rounding(loss, monkeypatch) -> None:
     expected = solve(example.in_shards(Here()), Recovering(), tol=1e-9)
     monkeypatch.setattr("gramlearn.solvers.shards.store.is_on_host", lambda _: False)
     for room in (float("inf"), 1e5):
-        needed = Forecast.of(example.statements, range(34), *example.points.shape)
+        needed = Needed.of(example.statements, range(34), *example.points.shape)
         crew = Here(needed.most + room)
         found = solve(example.in_shards(crew), Recovering(), tol=1e-9)
         assert len(list(crew._worker._store.blocks(1))) < 34 / 4
@@ -194,6 +194,8 @@ def test_a_limit_below_the_least_is_refused() -> None:
         ("1.5g", 1.5e9),
         ("800", 800),
         ("3 kB", 3000),
+        ("1e9", 1e9),
+        ("1.5E3 kB", 1.5e6),
     ],
 )
 def test_limits_are_read(given, size: float) -> None:

@@ -40,6 +40,10 @@ class Crew(ABC):
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
         """Make the workers of parts that have these sizes, in bytes; `shared` is an array that all need."""
 
+    @abstractmethod
+    def room_beside(self, shared: Any) -> tuple[int, float]:
+        """At how many places there would be workers, and the bytes that each might use."""
+
     def computed(self, X: Any) -> Any:
         """The numbers of an array of Dask, in this process."""
         return X.compute()

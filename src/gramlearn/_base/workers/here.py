@@ -19,6 +19,10 @@ class Here(Crew):
         shared = self.computed(shared) if is_lazy(shared) else shared
         self._worker = make(range(len(sizes)), shared, self._memory)
 
+    def room_beside(self, shared: Any) -> tuple[int, float]:
+        del shared  # which is in memory already
+        return 1, self._memory
+
     @property
     def n_places(self) -> int:
         return 1

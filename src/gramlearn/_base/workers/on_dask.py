@@ -72,6 +72,11 @@ class OnDask(Crew):
         self._places = [_Place(address, parts) for address, parts in places]
         self._settle_at(range(len(self._places)))
 
+    def room_beside(self, shared: Any) -> tuple[int, float]:
+        memory = self._present()
+        least = min(memory.values()) - bytes_in(shared)
+        return len(memory), min(least, self._limit)
+
     @property
     def n_places(self) -> int:
         return len(self._places)

@@ -36,6 +36,7 @@ from gramlearn.side_information import SideInformation
 from gramlearn.side_information.digest import as_bytes, digest
 from gramlearn.side_information.stored import StoredStatements
 from gramlearn.solvers.shards import PoolOfShards, Site, Source
+from gramlearn.solvers.shards.forecast import in_chunks_for
 
 _ROWS = 1 << 16  # that are made other than they were given in one piece
 _OF_DEVICE = (
@@ -208,8 +209,12 @@ class AtScale:
 
     def placed(self, crew: Crew, X: Any) -> Problem:
         """The problem with its statements, at the workers of a crew; what no metric can honor is left out."""
-        on_device = is_array(X) and not is_on_host(X)
-        statements = self.statements.in_chunks_of(_OF_DEVICE) if on_device else self.statements
+        statements = self.statements
+        if is_array(X) and not is_on_host(X):
+            statements = statements.in_chunks_of(_OF_DEVICE)
+        size = int(X.shape[0]), self.problem.space.dimension, self.seen.bytes_of(X)
+        n_places, room = crew.room_beside(X)
+        statements = in_chunks_for(statements, n_places, *size, room)
         source = replace(self.source, statements=statements)
         crew.place(partial(place_site, source, self.seen), source.sizes, X)
         pool = PoolOfShards(crew, source.common)

@@ -5,10 +5,19 @@ asks all sites, through a crew of workers, so that Newton on X works as it does 
 """
 
 from gramlearn.solvers.shards.checkpoint import Checkpoint
-from gramlearn.solvers.shards.forecast import Forecast
+from gramlearn.solvers.shards.forecast import Forecast, Needed
 from gramlearn.solvers.shards.pool import PoolOfShards
 from gramlearn.solvers.shards.recovering import Recovering
 from gramlearn.solvers.shards.site import Site
 from gramlearn.solvers.shards.source import Source, Statements
 
-__all__ = ["Checkpoint", "Forecast", "PoolOfShards", "Recovering", "Site", "Source", "Statements"]
+__all__ = [
+    "Checkpoint",
+    "Forecast",
+    "Needed",
+    "PoolOfShards",
+    "Recovering",
+    "Site",
+    "Source",
+    "Statements",
+]

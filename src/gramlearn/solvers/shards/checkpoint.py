@@ -143,22 +143,27 @@ class Checkpoint:
 
         self._folder.mkdir(parents=True, exist_ok=True)
         written = self._path.with_suffix(f".{os.getpid()}.tmp")
-        with written.open("wb") as file:
-            file.write(save(self._arrays, self._words))
-            file.flush()
-            os.fsync(file.fileno())
+        _write_through(written, save(self._arrays, self._words))
         written.replace(self._path)
+
+
+def _write_through(path: Path, content: bytes) -> None:
+    """Write a file, and wait until it is on the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _check_is_writable(folder: Path) -> None:
     """Raise OSError where no file can be made there; what is made to find out is gone afterwards."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    trial = folder / f"{_NAME}.{os.getpid()}.tmp"
     try:
-        trial = folder / f"{_NAME}.{os.getpid()}.tmp"
-        trial.touch()
-        trial.unlink()
+        _write_through(trial, bytes(1))
     finally:
+        trial.unlink(missing_ok=True)
         for path in missing:
             path.rmdir()
 

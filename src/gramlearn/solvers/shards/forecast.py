@@ -6,12 +6,13 @@
     stand_in      the sample of curved constraints in a Newton direction, twice:              3 * 8 r * its size
     marks         a bit or two for every constraint: whether it matters, and its price
 
-What is left of a limit keeps constraints in memory, so that they need not be read in every pass.
+What is left of a limit keeps constraints in memory, so that they need not be read in every pass. Where it is
+small, chunks are made smaller.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from gramlearn._base.validation import check_positive
 from gramlearn.solvers.shards.source import Statements
@@ -20,8 +21,13 @@ from gramlearn.solvers.shards.source import Statements
 # many: the direction is off by about the root of the inverse of the former.
 _PER_ENTRY, _LEAST = 20, 50_000
 BYTES_A_ROW = 150  # of what is made of a constraint while its shard is worked on
+_SMALLEST = (
+    1 << 16
+)  # statements of a chunk below which what it costs beside them is not to be neglected
 _NAMES = "BkMGTPE"
-_LIMIT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[kMGTmgtK]?)(?P<binary>i?)[bB]?")
+_LIMIT = re.compile(
+    r"(?P<number>\d+(\.\d+)?([eE]\+?\d+)?)\s*(?P<unit>[kMGTmgtK]?)(?P<binary>i?)[bB]?"
+)
 
 
 def stand_in(rank: int) -> int:
@@ -29,8 +35,8 @@ def stand_in(rank: int) -> int:
     return max(_PER_ENTRY * rank * (rank + 1) // 2, _LEAST)
 
 
-class Forecast(NamedTuple):
-    """Bytes beside the points."""
+class Needed(NamedTuple):
+    """Bytes beside the points, of statements in these chunks."""
 
     products: int
     shards: int
@@ -46,7 +52,7 @@ class Forecast(NamedTuple):
         n_points: int,
         rank: int,
         copied: int = 0,
-    ) -> "Forecast":
+    ) -> "Needed":
         """That of a site with these shards, and a copy of the points of so many bytes."""
         counts = [statements.rows(shard) for shard in shards]
         sizes = [rows.stop - rows.start for rows in counts]
@@ -81,11 +87,82 @@ class Forecast(NamedTuple):
             )
         return limit - self.least
 
+
+class Forecast(NamedTuple):
+    """The memory that a fit takes beside the points, in bytes, and what it may take."""
+
+    least: int  # with statements that are read in every pass, in small chunks
+    most: int  # with all of them kept
+    room: float | None = None  # where a limit was given
+
+    def check(self, given: Any) -> None:
+        """Refuse too little room; it comes from the `memory_limit` that was given, or from what there is."""
+        if self.room is None or self.room >= self.least:
+            return
+        if given is not None and read_limit(given) == self.room:
+            little, more = f"`memory_limit={given!r}` is", "raise it"
+        else:
+            little, more = (
+                f"the memory that is free ({in_words(max(self.room, 0))}) is",
+                "add memory",
+            )
+        raise ValueError(
+            f"{little} less than the {in_words(self.least)} that this takes beside the points at least; "
+            f"{more}, learn from fewer features, or pass `side.in_chunks_of(n)` with fewer statements n in a "
+            "chunk."
+        )
+
     def __str__(self) -> str:
-        return (
+        words = (
             f"{in_words(self.least)} beside the points at least, with statements read in every pass, and "
             f"{in_words(self.most)} with all of them in memory"
         )
+        if self.room is None:
+            return words
+        fits = "is too little" if self.room < self.least else "has room for some of them"
+        fits = "has room for all of them" if self.room >= self.most else fits
+        return f"{words}; the limit of {in_words(self.room)} {fits}"
+
+
+class Chunked(Statements, Protocol):
+    """Statements that can be cut into other chunks."""
+
+    def in_chunks_of(self, n_rows: int) -> Self:
+        """The same statements in chunks of about so many."""
+
+
+SomeChunks = TypeVar("SomeChunks", bound=Chunked)
+
+
+def in_small_chunks(statements: SomeChunks) -> SomeChunks:
+    """The statements in the smallest chunks that a limit makes of them."""
+    is_small = (
+        _widest(statements) <= 1.5 * _SMALLEST
+    )  # a chunk may be larger by so much than asked for
+    return statements if is_small else statements.in_chunks_of(_SMALLEST)
+
+
+def in_chunks_for(
+    statements: SomeChunks, n_places: int, n_points: int, rank: int, copied: int, room: float
+) -> SomeChunks:
+    """The statements in chunks for which so many bytes are enough, read at so many places.
+
+    They take half of what is left at most, so that statements may be kept in the other half.
+    """
+    n_rows, smallest = _widest(statements), in_small_chunks(statements)
+    while smallest is not statements and n_rows > _SMALLEST:
+        some = range(-(-statements.n_chunks // n_places))
+        needed = Needed.of(statements, some, n_points, rank, copied)
+        if 2 * needed.shards <= room - (needed.least - needed.shards):
+            return statements
+        n_rows = max(n_rows // 2, _SMALLEST)
+        statements = statements.in_chunks_of(n_rows)
+    return statements
+
+
+def _widest(statements: Statements) -> int:
+    rows = [statements.rows(chunk) for chunk in range(statements.n_chunks)]
+    return max((some.stop - some.start for some in rows), default=0)
 
 
 def read_limit(limit: Any) -> float:

@@ -44,7 +44,7 @@ from gramlearn.solvers.shards.answers import (
     join_sizes,
     nothing_to_audit,
 )
-from gramlearn.solvers.shards.forecast import Forecast
+from gramlearn.solvers.shards.forecast import Needed
 from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
 from gramlearn.solvers.shards.source import Source
 from gramlearn.solvers.shards.store import Store
@@ -104,7 +104,7 @@ class Site:
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
         n_points = int(self._opened.points.shape[0])
-        needed = Forecast.of(source.statements, shards, n_points, self._rank)
+        needed = Needed.of(source.statements, shards, n_points, self._rank)
         room = needed.kept(min(memory, _SPARE * free_bytes(self._like)))
         self._store = Store(self._opened, shards, needed, room)
         self._facts: Facts | None = None

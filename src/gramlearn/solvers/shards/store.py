@@ -12,7 +12,7 @@ from typing import final
 from gramlearn._base.ahead import at_once, made_ahead
 from gramlearn._base.arrays import every_row, is_on_host
 from gramlearn.problem.dual import Part
-from gramlearn.solvers.shards.forecast import BYTES_A_ROW, Forecast
+from gramlearn.solvers.shards.forecast import BYTES_A_ROW, Needed
 from gramlearn.solvers.shards.source import Opened, Shard, joined_parts
 
 _READERS_SHARE = 0.25  # of the memory of the host that they may use
@@ -24,9 +24,7 @@ _THINNER = 4  # by such a factor fewer constraints are kept in memory, until the
 class Store:
     """Some of the shards, of which so many bytes may be kept."""
 
-    def __init__(
-        self, opened: Opened, shards: Sequence[int], needed: Forecast, room: float
-    ) -> None:
+    def __init__(self, opened: Opened, shards: Sequence[int], needed: Needed, room: float) -> None:
         self._opened = opened
         self._shards = list(shards)
         self.stride = 1  # of the constraints that are kept
