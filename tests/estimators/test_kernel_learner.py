@@ -47,9 +47,8 @@ UNHELPFUL = pytest.mark.filterwarnings(
     [
         KernelLearner(n_pairs=50, C=1.0),
         KernelLearner(rank=2, n_pairs=50, C=1.0),
-        KernelLearner(rank=2, complement=False, n_pairs=50, C=1.0),
         KernelLearner(regularizer="von_neumann", n_pairs=50, C=1.0),
-        KernelLearner(rank=2, n_pairs=50),
+        KernelLearner(rank=2, complement=False, n_pairs=50),
     ]
 )
 @UNHELPFUL

@@ -93,7 +93,7 @@ def test_ctrl_c_at_any_moment_gives_the_best_answer_or_none(name: str) -> None:
     every = _Interrupts()
     every.during(lambda: fit.run(fit.make(), data))
     rng = np.random.default_rng(0)
-    for n in np.r_[rng.integers(1, every.count, 3), int(0.9 * every.count)]:
+    for n in np.r_[rng.integers(1, every.count, 2), int(0.9 * every.count)]:
         estimator = fit.make() if n % 2 else fitted
         before, stop, outcome = dict(vars(estimator)), None, "over"
         try:
