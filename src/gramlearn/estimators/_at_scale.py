@@ -10,44 +10,37 @@ import sys
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._base.arrays import as_real, constant, is_elsewhere, to_numpy
-from gramlearn._base.distances import coincide_under
 from gramlearn._base.moving import beside
 from gramlearn._base.validation import as_numbers, check_flag, generator
 from gramlearn._base.warnings import warn
 from gramlearn._base.workers import crew_for
 from gramlearn._base.workers.lazy import is_lazy
 from gramlearn.estimators._all_or_nothing import all_or_nothing
-from gramlearn.estimators._choosing import Known
-from gramlearn.estimators._lazy import AnswersLazily
+from gramlearn.estimators._asked_at_scale import AsksAtScale
 from gramlearn.estimators._learned_from import is_from_file, told
 from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_labels
-from gramlearn.methods.choosing.candidates import prior_root
+from gramlearn.methods.choosing.candidates import mix_with_prior
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import differences_of_alike
 from gramlearn.methods.metric.at_scale import (
     AtScale,
     Sample,
     digest_of_points,
     is_double,
-    with_margin,
 )
-from gramlearn.methods.metric.fitting import Statements as Asked
-from gramlearn.methods.metric.fitting import ask, measured, read_loss
+from gramlearn.methods.metric.fitting import measured
 from gramlearn.methods.metric.maps import FullMap
-from gramlearn.methods.metric.prior import Prior
-from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import SolveInterrupted, Status
-from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
+from gramlearn.side_information import Bounds, Pairs, Triplets
 from gramlearn.side_information.digest import as_bytes, digest
 from gramlearn.side_information.stored import StoredStatements
 from gramlearn.side_information.stored_pairs import StoredPairs
@@ -74,18 +67,7 @@ _OF_THE_WAY = (
 )
 
 
-class _Wanted(NamedTuple):
-    """What is asked of a sample of the statements, in words that hold for all of them."""
-
-    asked: Asked  # of the sample
-    root: np.ndarray | None  # A of W = A' M A, where M is near the identity; None where M is W
-    matrix: np.ndarray | None  # W0 that M is near, where that is W
-    stored: StoredStatements
-    given: np.ndarray | None  # A of the prior that was given; not of one that was chosen
-    n_components: int | None
-
-
-class LearnsAtScale(AnswersLazily):
+class LearnsAtScale(AsksAtScale):
     """An estimator of all of a metric that also learns from statements in files, and on clusters."""
 
     regularizer: Any
@@ -250,18 +232,9 @@ class LearnsAtScale(AnswersLazily):
                 "`side.sample(n)`."
             )
 
-    @property
-    def _may_cut(self) -> bool:
-        # Who goes on from a checkpoint must choose the same again, whatever the time.
-        return self.checkpoint is None
-
     @abstractmethod
     def _is_of_kernel(self, regularizer: Regularizer) -> bool:
         """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""
-
-    @abstractmethod
-    def _prior(self, X: Any, stays: bool, known: Any, y: Any) -> Prior | None:
-        """W0, or None for the identity."""
 
     # ---- learning ---------------------------------------------------------------------------
 
@@ -315,7 +288,7 @@ class LearnsAtScale(AnswersLazily):
         if self._chooses:
             self._keep_verdict(solution.relative_gap)
         P = points if wanted.root is None else whole.seen.of_measured(points)
-        F = to_numpy(solution.factor)
+        F = mix_with_prior(to_numpy(solution.factor), Places(P), wanted.prior_share)
         learned = measured(wanted.asked, solution, F, P, None)
         root = F.T if wanted.root is None else F.T @ wanted.root
         self._keep_map(points, FullMap(root), wanted.n_components)
@@ -329,78 +302,6 @@ class LearnsAtScale(AnswersLazily):
             for name, given in self.get_params(deep=False).items()
             if name not in _OF_THE_WAY
         }
-
-    def _want_as_given(
-        self,
-        stored: StoredStatements,
-        side: SideInformation,
-        X: np.ndarray,
-        rng: np.random.Generator,
-    ) -> _Wanted:
-        """At the price given, from the prior given."""
-        regularizer = read_regularizer(self.regularizer)
-        loss = read_loss(self.loss, self.C, regularizer, side, "MetricLearner")
-        if loss.is_hard:
-            raise ValueError(
-                f"`loss={self.loss!r}` makes all statements hold, and needs them in memory; pass "
-                'loss="hinge" or "squared_hinge", or `side.sample(n)`.'
-            )
-        stays = regularizer.keeps_range
-        prior = self._prior(X, stays, side, None)
-        root = None if prior is None else prior.root
-        points = X if root is None else (X - X.mean(axis=0)) @ root.T
-        coincide = partial(coincide_under, X, points, root if stays else None)
-        asked = ask(
-            _possible(side, coincide), loss, coincide, points, self.bounds, self.percentiles, rng
-        )
-        is_moved = prior is not None and regularizer.is_invariant
-        matrix = None if prior is None or is_moved else prior.matrix
-        return _Wanted(asked, root if is_moved else None, matrix, stored, root, self.n_components)
-
-    def _choose_at_scale(
-        self,
-        stored: StoredStatements,
-        side: SideInformation,
-        X: np.ndarray,
-        rng: np.random.Generator,
-    ) -> _Wanted | None:
-        """At the price that a sample of the statements chooses; None where nothing helps beyond the prior."""
-        regularizer = read_regularizer(self.regularizer)
-        prior = None if self._tries_prior else self._prior(X, True, side, None)
-        given = None if prior is None else prior.root
-        points = X if given is None else (X - X.mean(axis=0)) @ given.T
-        coincide = partial(coincide_under, X, points, given)
-        settle = partial(_settled, coincide)
-        # As they are: to compare them with other points, all would have to be at hand.
-        known = Known(side, is_drawn=True)
-        final, chosen = self._learn_best(
-            Places(points),
-            known,
-            regularizer,
-            False,
-            settle,
-            rng,
-            are_features=True,
-            is_sample=True,
-        )
-        count = chosen.n_components if self.n_components is None else self.n_components
-        if final.price is None:
-            F = final.learned.root
-            self._keep_map(X, FullMap(F.T if given is None else F.T @ given), count)
-            self._keep_answer(final.learned, final.asked, judges_pairs=True)
-            self._keep_explanation(X, None, final.asked, given)
-            return None
-        # The strength is that of all statements together, so that each of more of them has less.
-        self.C_ = final.price * side.size / stored.size
-        loss = replace(cast(PricedLoss, final.asked.loss), C=self.C_)
-        asked = replace(final.asked, loss=loss)
-        if isinstance(side, Triplets) and side.margin is None:
-            stored = with_margin(stored, cast(Triplets, asked.side).margin)
-        root = given
-        if chosen.prior != "identity":
-            A = prior_root(chosen.prior, Places(points), differences_of_alike(points, side))
-            root = A if given is None else A @ given
-        return _Wanted(asked, root, None, stored, given, count)
 
     def _solve_in_shards(
         self, problem: Problem, bare: Problem, solver: Recovering, last: Any, advice: str
@@ -460,14 +361,3 @@ def _say_it_ends(advice: str) -> None:
 
 def _is_start(last: Any, n: int) -> bool:
     return isinstance(last, Solution) and int(last.factor.shape[0]) == n
-
-
-def _possible(side: SideInformation, coincide: Any) -> SideInformation:
-    """Those that some metric can honor; all, if there are none. Who reads all statements counts the others."""
-    mask = to_numpy(side.find_impossible(coincide))
-    return side if mask.all() else side.drop(mask)
-
-
-def _settled(coincide: Any, side: SideInformation, loss: Any) -> SideInformation:
-    del loss
-    return _possible(side, coincide)

@@ -5,6 +5,7 @@ columns. The plain distance is among the candidates, and is kept where none of t
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,7 +36,9 @@ from gramlearn.methods.choosing.tasks import (
     families_as_given,
     families_of,
     families_of_labels,
+    families_of_sample,
 )
+from gramlearn.methods.metric.fitting import PERCENTILES as WIDE
 from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.losses.bounded import PricedLoss
@@ -155,11 +158,14 @@ class ChoosesByHeldBack(SolvesProblems):
         """Choose by what is held back, learn from all that is known, and keep what was tried.
 
         `settle` leaves out the statements that no metric can honor. Coordinates that are features may be
-        standardized. What is learned of a sample is rough, as it will be learned again from all there is.
+        standardized. What is learned of a sample is rough, as it will be learned again from all there is, by
+        statements as they are, between bounds as wide as where a price is given.
         """
         template = read_template(self.loss, regularizer, known.side)
         setting = self._setting(regularizer, template, of_kernel)
-        setting = setting.roughly() if is_sample else setting
+        if is_sample:
+            wide = WIDE if self.percentiles is None else setting.percentiles
+            setting = replace(setting.roughly(), percentiles=wide)
         priors = self._priors(are_features and not is_standardized(places))
         task: Task  # where the points are
         here: Task  # in host memory, where all that is tried is small
@@ -177,7 +183,8 @@ class ChoosesByHeldBack(SolvesProblems):
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
-            families = families_as_given(priors) if as_given else families_of(side, priors)
+            families_beside = families_of_sample if is_sample else families_of
+            families = families_as_given(priors) if as_given else families_beside(side, priors)
             families = self._possible(families, setting, places)
             task, here = (OfStatements(at, side, families) for at in (places, places.here))
         if getattr(self, "_families", None) != list(task.families):

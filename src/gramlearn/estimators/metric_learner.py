@@ -99,7 +99,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         points. For LogDet both give the same metric.
     percentiles : (low, high), optional
         The percentiles of squared distances under the prior that replace bounds of None. Without them (5, 95)
-        of pairs of X; where the price is chosen they are of the pairs that are judged, (25, 75) if None.
+        of pairs of X; where the price is chosen they are of the pairs that are judged, (25, 75) if None, or
+        (5, 95) if they are in files.
     n_pairs : int, optional
         The number of pairs to draw from labels; 40 c^2 for c classes if None. Where the price is chosen, labels
         are learned from as comparisons of near points instead, unless this is given.
@@ -165,7 +166,7 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         (alike pairs compared with other points), "given" (statements as they are), or None.
     prior_share_ : float
         The share of squared distances that is the prior's, on average: a quarter where statements are "others",
-        so that groups which no statement is about can still be told apart, else 0. `solution_` is what was
+        or were chosen by a sample of those in files and have no bounds, so that groups which no statement is about can still be told apart, else 0. `solution_` is what was
         learned before it was mixed with the prior.
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.

@@ -1,7 +1,9 @@
 """c* = argmax_c sum_i w_i score_ci over what was held back, where it clearly beats the plain distance.
 
 Priors are tried by themselves, and what is learned from each of them at one strength; then the other strengths
-from the best of these, unless a prior alone is right nearly always.
+from the best of these, unless a prior alone is right nearly always. Where the best of a sample is the strongest
+or the mildest, the next one is tried, as long as it clearly gains, and a point at least: the stronger, the less
+is left of what no statement is about.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
 not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
@@ -34,6 +36,7 @@ SURE = 3.0
 # all points do more for a search, in unseen groups above all.
 _OF_FEW_COLUMNS = 1.0
 _OF_GIVEN = 2.0
+_WORTH_GOING_ON = 0.01  # of a score, beyond the strengths that are always tried
 
 
 class Gain(NamedTuple):
@@ -186,9 +189,25 @@ def choose(
         if len(means):
             best = tried[n_alone:][_first_of_best(means)].prior
             judge([_at_other_strengths(family) for family in learned if family.prior == best])
-    judged = _join_folds(judges, table)
-    candidates = [candidate for family in tried for candidate in family]
-    reserve = _reserves(candidates)
+
+    def judged_so_far() -> tuple[list[Candidate], Judged, np.ndarray]:
+        candidates = [candidate for family in tried for candidate in family]
+        return candidates, _join_folds(judges, table), _reserves(candidates)
+
+    candidates, judged, reserve = judged_so_far()
+    while setting.of_sample:
+        leader = _best(judged, reserve)
+        beyond = _beyond(candidates[leader], candidates)
+        if beyond is None:
+            break
+        judge([beyond])
+        if len(tried) < n_wanted:
+            break
+        candidates, judged, reserve = judged_so_far()
+        further = _gain_of(judged.scores[-1] - judged.scores[leader], judged)
+        if not (further.is_clear and further.mean >= _WORTH_GOING_ON):
+            reserve[-1] = np.inf
+            break
     gain = measure_gain(judged, reserve)
     found = candidates[_best(judged, reserve)] if gain.is_clear else PLAIN
     is_cut = len(tried) < n_wanted
@@ -205,6 +224,21 @@ def _at_other_strengths(family: Family) -> Family:
     """The candidates of the other strengths."""
     tried = _at_one_strength(family).strengths
     return replace(family, strengths=[s for s in family.strengths if s not in tried])
+
+
+def _beyond(best: Candidate, candidates: Sequence[Candidate]) -> Family | None:
+    """The next strength beyond those tried, where the best is the strongest or the mildest of several."""
+    if best.strength is None:
+        return None
+    strengths = sorted(
+        c.strength for c in candidates if c.strength and replace(c, strength=best.strength) == best
+    )
+    if best.strength == strengths[-1]:
+        strengths = strengths[::-1]
+    if best.strength != strengths[0] or len(strengths) == 1:
+        return None
+    family = Family(best.prior, best.statements, (), best.n_components, best.prior_share)
+    return replace(family, strengths=[best.strength * best.strength / strengths[1]])
 
 
 def _reserves(candidates: Sequence[Candidate]) -> np.ndarray:
@@ -245,6 +279,11 @@ def measure_gain(judged: Judged, reserve: np.ndarray) -> Gain:
         here = group == k
         best = _best(judged.some(~here), reserve)
         above[here] = judged.scores[best, here] - judged.scores[0, here]
+    return _gain_of(above, judged)
+
+
+def _gain_of(above: np.ndarray, judged: Judged) -> Gain:
+    """The mean of differences of scores, a number for each item."""
     # So many items of equal weights have the same standard error.
     n_items = float(judged.weights.sum() ** 2 / (judged.weights**2).sum())
     return Gain(float(judged.mean(above)), float(judged.error(above)), n_items)

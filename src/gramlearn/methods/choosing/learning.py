@@ -57,13 +57,15 @@ SomeLearned = Learned | LearnedWeights
 class Setting(ABC):
     """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds.
 
-    `percentiles` of the squared distances of judged pairs replace bounds of None.
+    `percentiles` of the squared distances of judged pairs replace bounds of None. With `of_sample` what is
+    chosen is learned again from more: so from as much as there is to choose by, at any strength.
     """
 
     regularizer: Regularizer
     loss: PricedLoss
     bounds: tuple[float | None, float | None] = (None, None)
     percentiles: tuple[float, float] = PERCENTILES
+    of_sample: bool = False
     _: KW_ONLY
     solve: Solve
 
@@ -147,7 +149,7 @@ class OfMatrices(Setting):
         return task.root(prior, part)
 
     def most_statements(self, kind: str, n_directions: int, *, roughly: bool) -> int | None:
-        return SAMPLE[kind] if roughly else None
+        return SAMPLE[kind] if roughly and not self.of_sample else None
 
     def path(
         self, side: SideInformation, places: Places, strengths: Sequence[float]
@@ -193,7 +195,7 @@ class OfMatrices(Setting):
         return cast(Learned, learned._replace(root=F, matrix=F @ F.T))
 
     def roughly(self) -> Self:
-        return replace(self, solve=self._solve_some)
+        return replace(self, solve=self._solve_some, of_sample=True)
 
     def _solve_some(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         return _solve_roughly(Problem(regularizer, prior, terms), self.solver)

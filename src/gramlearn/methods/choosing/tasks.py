@@ -297,16 +297,37 @@ def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[F
     What is alike is known of the groups that statements are about alone, and other groups may differ just
     there: of several priors none is chosen for being small where alike points differ.
     """
-    if len(priors) > 1:
-        priors = [prior for prior in priors if prior != "inverse_within"]
-    has_bounds = isinstance(side, Pairs) and (side.upper is not None or side.lower is not None)
+    priors = _of_any_groups(priors)
     is_compared = isinstance(side, Triplets) or (
-        isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
+        isinstance(side, Pairs) and not _has_bounds(side) and bool(side.similar.shape[0])
     )
     kinds = ["others"] if is_compared else ["given"]
     if isinstance(side, Triplets):
         kinds = ["others", "given"]
     return _alone(priors) + [_learning(prior, kind) for kind in kinds for prior in priors]
+
+
+def families_of_sample(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[Family]:
+    """The same priors, and statements as they are, which can be summed over where they are too many to hold.
+
+    Where no bounds say how far apart points are to be, a share of the prior is kept, as of comparisons.
+    """
+    priors = _of_any_groups(priors)
+    share = 0.0 if _has_bounds(side) else _PRIOR_SHARE
+    return _alone(priors) + [
+        replace(_learning(prior, "given"), prior_share=share) for prior in priors
+    ]
+
+
+def _has_bounds(side: SideInformation) -> bool:
+    return isinstance(side, Pairs) and (side.upper is not None or side.lower is not None)
+
+
+def _of_any_groups(priors: Sequence[str]) -> Sequence[str]:
+    """Of several those that are not small where alike points differ."""
+    if len(priors) == 1:
+        return priors
+    return [prior for prior in priors if prior != "inverse_within"]
 
 
 def _alone(priors: Sequence[str]) -> list[Family]:

@@ -36,7 +36,7 @@ class OfWeights(Setting):
     """M is a weight for each feature."""
 
     def roughly(self) -> Self:
-        return replace(self, solve=_solve_roughly)
+        return replace(self, solve=_solve_roughly, of_sample=True)
 
     def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
         del n_columns  # are single features

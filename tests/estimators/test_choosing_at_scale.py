@@ -1,0 +1,96 @@
+"""What statements in files choose is what a sample of them chooses in memory, and goes on where that stops."""
+
+import numpy as np
+import pytest
+
+from gramlearn import MetricLearner
+from gramlearn.methods.choosing.candidates import prior_root
+from gramlearn.methods.choosing.places import Places
+from gramlearn.side_information import Pairs
+from gramlearn.side_information.stored_pairs import StoredPairs
+
+N, D = 300, 4
+
+
+def pairs_by_one_feature(noise: float, wrong: float = 0.0) -> tuple[np.ndarray, Pairs]:
+    """Points that are alike where the first feature is, in which others vary so many times as much."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, D)) * np.r_[1.0, np.full(D - 1, noise)]
+    i, j = rng.integers(0, N, (2, 4000))
+    table = np.unique(np.sort(np.c_[i, j][i != j], axis=1), axis=0)
+    a, b = table.T
+    alike = (np.abs(X[a, 0] - X[b, 0]) < 0.5) ^ (rng.random(len(table)) < wrong)
+    return X, Pairs(table[alike], table[~alike], n_points=N)
+
+
+def scores(learner: MetricLearner) -> dict[tuple[str, float | None], float]:
+    """The mean score of what was tried, by prior and strength."""
+    table = learner.cv_results_
+    names = zip(table["param_prior"], table["param_strength"], strict=True)
+    return dict(zip(names, table["mean_test_score"], strict=True))
+
+
+@pytest.mark.parametrize("given", [(0.01, 4.0), (1.0, 8.0)], ids=str)
+def test_no_more_than_a_sample_are_judged_as_in_memory(given: tuple[float, float]) -> None:
+    """Of pairs with bounds, for which the same is tried here and there, up to the strongest of these."""
+    X, pairs = pairs_by_one_feature(1.0, wrong=0.2)
+    bounds = {"bounds": given, "random_state": 0}
+    memory = MetricLearner(**bounds).fit(X, side=pairs)
+    files = MetricLearner(**bounds).fit(X, side=StoredPairs.of(pairs, 500))
+    there = scores(memory)
+    here = scores(files)
+    assert {name: here[name] for name in there} == pytest.approx(there, abs=1e-12)
+    assert files.prior_ == memory.prior_
+    if given == (0.01, 4.0):
+        assert files.strength_ > memory.strength_ == 100.0
+    else:
+        assert pytest.approx(memory.C_) == files.C_
+        np.testing.assert_allclose(files.components_, memory.components_, atol=1e-4)
+
+
+@pytest.mark.parametrize("noise", [3.0, 10.0])
+def test_the_edge_is_gone_past_while_a_point_is_gained(noise: float) -> None:
+    X, pairs = pairs_by_one_feature(noise)
+    learner = MetricLearner(prior="identity", random_state=0).fit(X, side=StoredPairs.of(pairs))
+    found = {strength: score for (_, strength), score in scores(learner).items() if strength}
+    beyond = sorted(strength for strength in found if strength >= 100.0)
+    gains = [found[b] - found[a] for a, b in zip(beyond, beyond[1:], strict=False)]
+    assert learner.strength_ == beyond[-2] > 100.0
+    assert min(gains[:-1]) >= 0.01 > gains[-1]
+
+
+def test_features_in_other_units_are_standardized() -> None:
+    """W = (1 - q) A'MA + q t A'A, where M is learned at the price that is kept, and q of distances are A's."""
+    X, pairs = pairs_by_one_feature(30.0)
+    side = StoredPairs.of(pairs)
+    learner = MetricLearner(random_state=0).fit(X, side=side)
+    assert learner.prior_ == "standardized"
+    assert learner.statements_ == "given"
+    A = prior_root("standardized", Places(X), np.zeros((1, D)))
+    given = MetricLearner(prior=A.T @ A, loss="squared_hinge", C=learner.C_, bounds=learner.bounds_)
+    learned = given.fit(X, side=side).get_mahalanobis_matrix()
+    q, covariance = learner.prior_share_, np.cov(X.T)
+    assert q == 0.25
+    t = np.trace(covariance @ learned) / np.trace(covariance @ A.T @ A)
+    mixed = (1 - q) * learned + q * t * A.T @ A
+    found = learner.get_mahalanobis_matrix()
+    np.testing.assert_allclose(found, mixed, atol=1e-4 * np.abs(mixed).max())
+
+
+def test_other_units_choose_the_same() -> None:
+    X, pairs = pairs_by_one_feature(3.0)
+    side = StoredPairs.of(pairs)
+    learner, scaled = (MetricLearner(random_state=0).fit(s * X, side=side) for s in (1.0, 100.0))
+    assert scores(scaled) == pytest.approx(scores(learner), abs=1e-3)
+    assert (scaled.prior_, scaled.strength_) == (learner.prior_, learner.strength_)
+    assert pytest.approx(learner.C_ / 1e8) == scaled.C_
+
+
+def test_the_verdict_says_of_how_many(monkeypatch) -> None:
+    X, pairs = pairs_by_one_feature(3.0)
+    said = "It was chosen and judged by 1,000 of the"
+    assert said not in MetricLearner(random_state=0).fit(X, side=StoredPairs.of(pairs)).verdict_
+    monkeypatch.setattr("gramlearn.methods.metric.at_scale.SAMPLE", 1000)
+    learner = MetricLearner(random_state=0).fit(X, side=StoredPairs.of(pairs))
+    assert learner.verdict_.endswith(f"{said} {pairs.size:,} statements.")
+    assert learner.solution_.relative_gap <= 1e-6
