@@ -148,7 +148,8 @@ def test_two_fits_at_once_both_end(client, side, whole) -> None:
     found = {}
 
     def fit(name: str) -> None:
-        found[name] = MetricLearner(**LEARNER).fit(X, side=side, client=client)
+        learner = MetricLearner(**LEARNER, memory_limit="200MB")
+        found[name] = learner.fit(X, side=side, client=client)
 
     threads = [threading.Thread(target=fit, args=(name,)) for name in ("one", "other")]
     for thread in threads:
@@ -157,6 +158,53 @@ def test_two_fits_at_once_both_end(client, side, whole) -> None:
         thread.join(timeout=60)
     for name in ("one", "other"):
         check_same(found[name], whole)
+
+
+def test_a_fit_may_be_a_task_of_a_process_with_one_thread(client, side, whole) -> None:
+    """It asks that process, too, which would wait for itself."""
+    of_so_many(client, 1)
+
+    def fit(seceded: bool) -> MetricLearner:
+        from distributed import get_client, rejoin, secede
+
+        if seceded:
+            secede()
+        learner = MetricLearner(**LEARNER).fit(X, side=side, client=get_client())
+        if seceded:
+            rejoin()
+        return learner
+
+    for seceded in (False, True, False):
+        check_same(client.submit(fit, seceded, pure=False).result(timeout=60), whole)
+
+
+def test_an_error_of_workers_is_told_once(client, monkeypatch) -> None:
+    """Each process would write that of a task to its log, however often it came."""
+    of_so_many(client, 2)
+    futures = []
+    submit = OnDask._submit
+
+    def kept(self, *args):
+        futures.append(submit(self, *args))
+        return futures[-1]
+
+    monkeypatch.setattr(OnDask, "_submit", kept)
+    with pytest.raises(ValueError, match=r"^no points$"):
+        OnDask(client).place(_Refusing, [1, 1], X)
+    with OnDask(client) as crew:
+        crew.place(_Odd, [1, 1], X)
+        for question, error in (("late", "its own"), ("local", "OfNobodyElseError: 7")):
+            with pytest.raises((TimeoutError, RuntimeError), match=error):
+                crew.map("answer", question)
+            with pytest.raises((TimeoutError, RuntimeError), match=error):
+                crew.reduce(lambda one, other: one, "answer", question)
+    distributed.wait(futures, timeout=10)
+    assert {future.status for future in futures} == {"finished"}
+
+
+class _Refusing:
+    def __init__(self, *given) -> None:
+        raise ValueError("no points")
 
 
 def test_what_was_learned_is_lazy_on_arrays_of_dask(client, whole) -> None:
@@ -269,6 +317,12 @@ class _Odd:
             raise posts.VacantError  # as where the process was started anew
         if question == "late":
             raise TimeoutError("its own")
+        if question == "local":
+
+            class OfNobodyElseError(Exception):
+                pass
+
+            raise OfNobodyElseError(7)
         return np.zeros(1_000_000) if question == "large" else 1
 
     def close(self) -> None:

@@ -6,11 +6,13 @@ has gone, another one makes the worker anew, which reads its parts again. A proc
 its points there; what travels are arrays of NumPy.
 """
 
+import pickle
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from traceback import format_exc
 from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -63,6 +65,7 @@ class OnDask(Crew):
         self._shared: Any = None
         self._n_lost: Counter[tuple[str, ...]] = Counter()  # while so something was asked
         self._present()
+        self._is_aside = _step_aside()
 
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
         memory = self._present()
@@ -102,13 +105,16 @@ class OnDask(Crew):
         return reduce(join, self._fetch(ask, _named(question, args)))
 
     def close(self) -> None:
-        from distributed import fire_and_forget
+        from distributed import fire_and_forget, rejoin
 
         present = self._memory() if self._client.status == "running" else {}
         for number, place in enumerate(self._places):
             if place.address in present:
                 fire_and_forget(self._submit(place.address, posts.forget, (self._name, number)))
         self._places = []
+        if self._is_aside:
+            self._is_aside = False
+            rejoin()
 
     # ---- tasks ------------------------------------------------------------------------------
 
@@ -169,12 +175,16 @@ class OnDask(Crew):
         patience = _LONG
         while True:
             try:
-                return future.result(timeout=patience)
+                found = future.result(timeout=patience)
+                break
             except TimeoutError:
                 if future.status == "error":
-                    raise  # the task itself was late for something
+                    raise  # one of Dask itself
                 self._check_none_lost()
                 patience *= 2
+        if isinstance(found, _Failed):
+            raise found.error
+        return found
 
     def _check_none_lost(self) -> None:
         if lost := self._lost():
@@ -302,6 +312,24 @@ def current_client() -> Any:
         return None
 
 
+def _step_aside() -> bool:
+    """In a task, leave the thread to those that will be asked of the same process; whether that was done.
+
+    A process with one thread would wait for itself for ever.
+    """
+    from distributed import get_worker, secede
+    from distributed.threadpoolexecutor import thread_state
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    is_of_task = getattr(thread_state, "proceed", False)  # and has not stepped aside before
+    if is_of_task:
+        secede()
+    return is_of_task
+
+
 class _GoneError(Exception):
     """The process of these workers is gone, or has been started anew since; of none that is known."""
 
@@ -337,15 +365,36 @@ def _is_there(future: Any) -> bool:
     return True
 
 
+class _Failed(NamedTuple):
+    """An error as an answer: one that a task raises is written to the log of every process, too."""
+
+    error: Exception
+
+    @classmethod
+    def with_(cls, error: Exception) -> "_Failed":
+        """As it is where it can travel, else in words; with its place, if it is none meant for users."""
+        if not isinstance(error, ValueError | MemoryError | OSError):
+            error.add_note(f"On a worker of the cluster: {format_exc()}")
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            return cls(RuntimeError(f"{type(error).__name__}: {error}"))
+        return cls(error)
+
+
 def _make(
     name: str, number: int, make: Maker, parts: Sequence[int], shared: Any, memory: float
-) -> None:
+) -> _Failed | None:
     from distributed import get_worker
 
     # What `dask worker --resources "GPU=1"` says of a process.
     has_gpu = get_worker().state.total_resources.get("GPU", 0) > 0
     bring = on_gpu if has_gpu else aligned
-    posts.settle((name, number), lambda: make(parts, bring(shared), memory))
+    try:
+        posts.settle((name, number), lambda: make(parts, bring(shared), memory))
+    except Exception as error:
+        return _Failed.with_(error)
+    return None
 
 
 def aligned(shared: Any) -> Any:
@@ -364,11 +413,14 @@ def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any
         try:
             return posts.ask((name, number), question, args)
         except posts.VacantError:
-            raise _GoneError(number) from None
+            return _Failed(_GoneError(number))
+        except Exception as error:
+            return _Failed.with_(error)
 
 
 def _joined(join: Callable[[Any, Any], Any], *answers: Any) -> Any:
-    return reduce(join, answers)
+    failed = [answer for answer in answers if isinstance(answer, _Failed)]
+    return failed[0] if failed else reduce(join, answers)
 
 
 def _dealt(sizes: Sequence[int], n_places: int) -> list[tuple[int, ...]]:

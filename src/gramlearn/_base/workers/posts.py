@@ -32,7 +32,11 @@ def settle(name: Name, make: Callable[[], Worker]) -> None:
     forget(name)
     making = Post(None, threading.Lock())
     POSTS[name] = making
-    worker = make()
+    try:
+        worker = make()
+    except BaseException:
+        POSTS.pop(name, None)
+        raise
     if POSTS.get(name) is making:
         POSTS[name] = making._replace(worker=worker)
     else:
