@@ -1,5 +1,7 @@
 """What statements in files choose is what a sample of them chooses in memory, and goes on where that stops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,7 @@ def test_the_edge_is_gone_past_while_a_point_is_gained(noise: float) -> None:
     learner = MetricLearner(prior="identity", random_state=0).fit(X, side=StoredPairs.of(pairs))
     found = {strength: score for (_, strength), score in scores(learner).items() if strength}
     beyond = sorted(strength for strength in found if strength >= 100.0)
-    gains = [found[b] - found[a] for a, b in zip(beyond, beyond[1:], strict=False)]
+    gains = [found[b] - found[a] for a, b in pairwise(beyond)]
     assert learner.strength_ == beyond[-2] > 100.0
     assert min(gains[:-1]) >= 0.01 > gains[-1]
 

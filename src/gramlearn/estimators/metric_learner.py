@@ -166,8 +166,9 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         (alike pairs compared with other points), "given" (statements as they are), or None.
     prior_share_ : float
         The share of squared distances that is the prior's, on average: a quarter where statements are "others",
-        or were chosen by a sample of those in files and have no bounds, so that groups which no statement is about can still be told apart, else 0. `solution_` is what was
-        learned before it was mixed with the prior.
+        or were chosen by a sample of those in files and have no bounds, so that groups which no statement is
+        about can still be told apart, else 0. `solution_` is what was learned before it was mixed with the
+        prior.
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.
     verdict_ : str
