@@ -56,8 +56,7 @@ def points(n=40, d=6, seed=0):
         MetricLearner("von_neumann", n_pairs=50, C=1.0),
         MetricLearner(prior="inverse_within", n_pairs=50, C=1.0),
         MetricLearner(),
-        MetricLearner(n_pairs=50),
-        MetricLearner("von_neumann", rank=1),
+        MetricLearner("von_neumann", rank=1, n_pairs=50),
     ]
 )
 @pytest.mark.filterwarnings(

@@ -454,7 +454,7 @@ FOLLOWING = [
     MetricLearner(C=1.0),
     MetricLearner(C=1.0, rank=2),
     MetricLearner(LogDet(), C=1.0, n_components=2),
-    POLA(),
+    POLA(n_pairs=50),
     KernelKMeans(2),
 ]
 
