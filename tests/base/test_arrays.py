@@ -9,8 +9,6 @@ from gramlearn._base import arrays
 from gramlearn._base.arrays import (
     as_index,
     as_real,
-    bits_of,
-    booleans_of,
     chunks,
     concat,
     concat_in_single,
@@ -28,6 +26,7 @@ from gramlearn._base.arrays import (
     to_numpy,
     where_true,
 )
+from gramlearn._base.bits import bits_of, booleans_of
 from gramlearn._base.matrices import (
     cholesky_or_none,
     inverse_of_lower,

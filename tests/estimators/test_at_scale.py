@@ -383,7 +383,7 @@ def test_a_second_ctrl_c_ends_at_once_and_says_of_no_gap(at, tmp_path, monkeypat
     with pytest.raises(SolveInterrupted, match="interrupted before it had a certificate") as stop:
         learner.fit(X, side=STORED)
     assert "inf" not in str(stop.value)
-    assert str(tmp_path / "fit") in str(stop.value)
+    assert (str(tmp_path / "fit") in str(stop.value)) is (at > 0)  # once something was reached
     assert not hasattr(learner, "solution_")
 
 

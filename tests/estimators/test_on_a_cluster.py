@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gramlearn import MetricLearner, Status
-from gramlearn._base.workers.on_dask import OnDask, aligned
+from gramlearn._base.workers.in_dask import aligned
+from gramlearn._base.workers.on_dask import OnDask
 from gramlearn.side_information import Pairs
 
 distributed = pytest.importorskip("distributed")

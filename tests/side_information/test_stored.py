@@ -16,7 +16,8 @@ from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.problem.linear_maps import PointMap
 from gramlearn.problem.losses import Hinge, SquaredHinge
 from gramlearn.side_information import Pairs, StoredPairs, StoredTriplets, Triplets
-from gramlearn.side_information.stored import Chunk, Layout, StoredStatements
+from gramlearn.side_information.layout import Chunk, Layout
+from gramlearn.side_information.stored import StoredStatements
 from gramlearn.sources import npy_columns, parquet_columns
 from gramlearn.sources.columns import ArrayColumns
 from gramlearn.sources.errors import FileError

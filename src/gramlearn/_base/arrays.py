@@ -1,7 +1,7 @@
 """What knows array libraries, NumPy, PyTorch, CuPy, through the array API: this file and `matrices`, no other.
 
 Everything else receives `xp = namespace(x)` and writes array-API calls. What the standard lacks is here: sums
-at equal indices, bits of booleans, the size of a chunk.
+at equal indices, the size of a chunk.
 """
 
 from collections.abc import Iterator
@@ -373,31 +373,6 @@ def every_row(size: int, like: Array) -> Array:
 def where_true(mask: Array) -> Array:
     """Give the indices at which a vector of booleans holds, ascending."""
     return namespace(mask).nonzero(mask)[0]
-
-
-def bits_of(mask: Array) -> Array:
-    """Booleans, eight to a byte: numbers of 8 bits, with zeros after the last."""
-    if is_numpy(mask):
-        return np.packbits(mask)
-    xp = namespace(mask)
-    device = array_api_compat.device(mask)
-    none = xp.zeros(-int(mask.shape[0]) % 8, dtype=mask.dtype, device=device)
-    filled = xp.concat([mask, none])
-    eights = xp.reshape(xp.astype(filled, xp.uint8), (-1, 8))
-    return xp.sum(eights * _powers(eights), axis=1, dtype=xp.uint8)
-
-
-def booleans_of(bits: Array, size: int) -> Array:
-    """The booleans, so many, that `bits_of` has packed."""
-    if is_numpy(bits):
-        return np.unpackbits(bits, count=size).view(bool)
-    return namespace(bits).reshape((bits[:, None] & _powers(bits)) != 0, (-1,))[:size]
-
-
-def _powers(bits: Array) -> Array:
-    """128, 64, ..., 1 beside bits of a byte."""
-    powers = [1 << k for k in range(7, -1, -1)]
-    return namespace(bits).asarray(powers, dtype=bits.dtype, device=array_api_compat.device(bits))
 
 
 def count_true(mask: Array) -> int:

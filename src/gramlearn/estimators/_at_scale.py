@@ -8,8 +8,8 @@ price where it is chosen, the threshold, shares of features and columns.
 import math
 import sys
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -282,7 +282,7 @@ class LearnsAtScale(AsksAtScale):
                 whole.problem,
                 Recovering(newton, reached, keep),
                 last,
-                "" if checkpoint is None else checkpoint.advice,
+                (lambda: "") if checkpoint is None else checkpoint.advice,
             )
         self.bytes_moved_ = crew.moved
         if self._chooses:
@@ -304,7 +304,12 @@ class LearnsAtScale(AsksAtScale):
         }
 
     def _solve_in_shards(
-        self, problem: Problem, bare: Problem, solver: Recovering, last: Any, advice: str
+        self,
+        problem: Problem,
+        bare: Problem,
+        solver: Recovering,
+        last: Any,
+        advice: Callable[[], str],
     ) -> Solution:
         """Solve over all statements; the answer holds on to none of them, and Ctrl-C gives the advice."""
         n = problem.n
@@ -333,11 +338,11 @@ class LearnsAtScale(AsksAtScale):
                     callback,
                     start,
                     limit,
-                    partial(_say_it_ends, advice),
+                    lambda: _say_it_ends(advice()),
                 )
             except SolveInterrupted as stop:
                 answer = replace(stop.solution, problem=bare)
-                raise SolveInterrupted(answer, stop.where, advice=advice) from None
+                raise SolveInterrupted(answer, stop.where, advice=advice()) from None
             return replace(solution, problem=bare), limits
 
         solution = self._search(run)

@@ -9,6 +9,7 @@ import numpy as np
 from gramlearn._base.arrays import to_numpy
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
+from gramlearn.side_information.layout import Chunk, Layout, is_file, one_for_all
 from gramlearn.side_information.pairs import Pairs
 from gramlearn.side_information.percentiles import check_not_crossed
 from gramlearn.side_information.stated import (
@@ -18,13 +19,7 @@ from gramlearn.side_information.stated import (
     own_or_given,
     state_pairs,
 )
-from gramlearn.side_information.stored import (
-    Chunk,
-    Layout,
-    StoredStatements,
-    is_file,
-    one_for_all,
-)
+from gramlearn.side_information.stored import StoredStatements
 from gramlearn.sources.columns import (
     CHUNK_ROWS,
     NUMBERS,

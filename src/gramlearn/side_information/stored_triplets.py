@@ -9,14 +9,9 @@ import numpy as np
 from gramlearn._base.arrays import to_numpy
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
+from gramlearn.side_information.layout import Chunk, Layout, is_file, one_for_all
 from gramlearn.side_information.stated import Stated, state_comparisons
-from gramlearn.side_information.stored import (
-    Chunk,
-    Layout,
-    StoredStatements,
-    is_file,
-    one_for_all,
-)
+from gramlearn.side_information.stored import StoredStatements
 from gramlearn.side_information.triplets import Triplets
 from gramlearn.sources.columns import CHUNK_ROWS, NUMBERS, ROW_NUMBERS, ArrayColumns
 from gramlearn.sources.npy_columns import NpyColumns, NpyTable

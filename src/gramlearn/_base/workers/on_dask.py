@@ -6,21 +6,24 @@ has gone, another one makes the worker anew, which reads its parts again. A proc
 its points there; what travels are arrays of NumPy.
 """
 
-import pickle
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from traceback import format_exc
 from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
-from gramlearn._base.arrays import on_gpu
-from gramlearn._base.threads import at_most_in_scans
 from gramlearn._base.workers import posts
 from gramlearn._base.workers.crew import Crew, Maker, PartsLostError
+from gramlearn._base.workers.in_dask import (
+    Failed,
+    GoneError,
+    answer_at_worker,
+    joined_at_worker,
+    make_at_worker,
+)
 from gramlearn._base.workers.lazy import is_lazy
 
 SomeAnswer = TypeVar("SomeAnswer")
@@ -98,7 +101,8 @@ class OnDask(Crew):
             while len(answers) > _WIDE:
                 groups = [answers[k : k + _WIDE] for k in range(0, len(answers), _WIDE)]
                 answers = [
-                    self._client.submit(_joined, join, *group, pure=False) for group in groups
+                    self._client.submit(joined_at_worker, join, *group, pure=False)
+                    for group in groups
                 ]
             return answers
 
@@ -124,7 +128,7 @@ class OnDask(Crew):
         self.moved += size * len(self._places)
         sent = self._sent(args) if size > _LARGE else args
         return [
-            self._submit(place.address, _answer, self._name, number, question, sent)
+            self._submit(place.address, answer_at_worker, self._name, number, question, sent)
             for number, place in enumerate(self._places)
         ]
 
@@ -143,7 +147,7 @@ class OnDask(Crew):
         try:
             futures += ask()
             answers = [self._wait_for(future) for future in futures]
-        except _GoneError as gone:
+        except GoneError as gone:
             self._client.cancel(futures)
             self._count_loss(name)
             self._settle_at({*self._lost(), *gone.numbers})
@@ -156,18 +160,18 @@ class OnDask(Crew):
         return answers
 
     def _wait_for(self, future: Any) -> Any:
-        """The answer of a task; _GoneError where it will never come."""
+        """The answer of a task; GoneError where it will never come."""
         try:
             while not _is_there(future):
                 self._check_none_lost()
             return self._brought(future)
-        except _GoneError:
+        except GoneError:
             raise
         except Exception as error:
             # A process that is gone takes its tasks, and what they need, along.
             self._check_none_lost()
             if _is_of_cluster(error):
-                raise _GoneError from None
+                raise GoneError from None
             raise
 
     def _brought(self, future: Any) -> Any:
@@ -182,13 +186,13 @@ class OnDask(Crew):
                     raise  # one of Dask itself
                 self._check_none_lost()
                 patience *= 2
-        if isinstance(found, _Failed):
+        if isinstance(found, Failed):
             raise found.error
         return found
 
     def _check_none_lost(self) -> None:
         if lost := self._lost():
-            raise _GoneError(*lost)
+            raise GoneError(*lost)
 
     def _lost(self) -> list[int]:
         """The numbers of the workers whose process is gone."""
@@ -237,7 +241,7 @@ class OnDask(Crew):
                     self._wait_for(future)
                 self._n_lost[_MAKING] = 0
                 return
-            except _GoneError:
+            except GoneError:
                 self._count_loss(_MAKING)
 
     def _make_at(self, numbers: Sequence[int]) -> list[Any]:
@@ -249,7 +253,7 @@ class OnDask(Crew):
             address, parts = self._places[number]
             usable = min((memory.get(address, 0.0) - taken) / crowd[address], self._limit)
             of_worker = (self._name, number, make, parts, shared, usable)
-            made.append(self._submit(address, _make, *of_worker))
+            made.append(self._submit(address, make_at_worker, *of_worker))
         return made
 
     def _move(self, lost: Sequence[int]) -> None:
@@ -291,7 +295,7 @@ class OnDask(Crew):
             return self._client.scatter([shared], hash=False)[0]
         except Exception as error:
             if _is_of_cluster(error) or isinstance(error, TimeoutError):
-                raise _GoneError from None
+                raise GoneError from None
             raise
 
 
@@ -330,14 +334,6 @@ def _step_aside() -> bool:
     return is_of_task
 
 
-class _GoneError(Exception):
-    """The process of these workers is gone, or has been started anew since; of none that is known."""
-
-    def __init__(self, *numbers: int) -> None:
-        super().__init__(*numbers)
-        self.numbers = numbers
-
-
 def _named(question: str, args: tuple[Any, ...]) -> tuple[str, ...]:
     """A question without its numbers."""
     return (question, *(x for x in args if isinstance(x, str)))
@@ -363,64 +359,6 @@ def _is_there(future: Any) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-class _Failed(NamedTuple):
-    """An error as an answer: one that a task raises is written to the log of every process, too."""
-
-    error: Exception
-
-    @classmethod
-    def with_(cls, error: Exception) -> "_Failed":
-        """As it is where it can travel, else in words; with its place, if it is none meant for users."""
-        if not isinstance(error, ValueError | MemoryError | OSError):
-            error.add_note(f"On a worker of the cluster: {format_exc()}")
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            return cls(RuntimeError(f"{type(error).__name__}: {error}"))
-        return cls(error)
-
-
-def _make(
-    name: str, number: int, make: Maker, parts: Sequence[int], shared: Any, memory: float
-) -> _Failed | None:
-    from distributed import get_worker
-
-    # What `dask worker --resources "GPU=1"` says of a process.
-    has_gpu = get_worker().state.total_resources.get("GPU", 0) > 0
-    bring = on_gpu if has_gpu else aligned
-    try:
-        posts.settle((name, number), lambda: make(parts, bring(shared), memory))
-    except Exception as error:
-        return _Failed.with_(error)
-    return None
-
-
-def aligned(shared: Any) -> Any:
-    """The same array where its numbers begin at full words.
-
-    What came over a wire may begin at any byte, and NumPy copies all of such an array to take a few rows of it.
-    """
-    return np.require(shared, requirements="A") if isinstance(shared, np.ndarray) else shared
-
-
-def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
-    from distributed import get_worker
-
-    # Other processes of the cluster on this machine have the other cores.
-    with at_most_in_scans(get_worker().state.nthreads):
-        try:
-            return posts.ask((name, number), question, args)
-        except posts.VacantError:
-            return _Failed(_GoneError(number))
-        except Exception as error:
-            return _Failed.with_(error)
-
-
-def _joined(join: Callable[[Any, Any], Any], *answers: Any) -> Any:
-    failed = [answer for answer in answers if isinstance(answer, _Failed)]
-    return failed[0] if failed else reduce(join, answers)
 
 
 def _dealt(sizes: Sequence[int], n_places: int) -> list[tuple[int, ...]]:

@@ -69,9 +69,10 @@ class Checkpoint:
         """A number that was drawn when the folder was new."""
         return int(self._words["seed"])
 
-    @property
     def advice(self) -> str:
-        """What to do when a fit was cut short."""
+        """What to do when a fit was cut short; nothing where it had reached nothing."""
+        if not self._arrays:
+            return ""
         return f"call fit again with the same arguments to go on from `checkpoint={str(self._folder)!r}`"
 
     def check(self, about: Mapping[str, str], given: Mapping[str, str] | None = None) -> None:

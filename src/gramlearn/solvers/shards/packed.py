@@ -8,13 +8,12 @@ from typing import NamedTuple, final
 
 from gramlearn._base.arrays import (
     Array,
-    bits_of,
-    booleans_of,
     every_row,
     namespace,
     scatter,
     where_true,
 )
+from gramlearn._base.bits import bits_of, booleans_of
 from gramlearn.problem.losses import Loss
 
 
