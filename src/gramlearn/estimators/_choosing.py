@@ -186,7 +186,8 @@ class ChoosesByHeldBack(SolvesProblems):
             families_beside = families_of_sample if is_sample else families_of
             families = families_as_given(priors) if as_given else families_beside(side, priors)
             families = self._possible(families, setting, places)
-            task, here = (OfStatements(at, side, families) for at in (places, places.here))
+            task = OfStatements(places, side, families)
+            here = OfStatements(places.here, side, families).to_choose(rng, all_points=of_kernel)
         if getattr(self, "_families", None) != list(task.families):
             self._forget_choice()  # there are other classes than before
             self._families = list(task.families)

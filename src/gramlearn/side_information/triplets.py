@@ -167,6 +167,7 @@ class Triplets(SideInformation):
         n_others: int = 5,
         *,
         margin: float = 1.0,
+        max_triplets: int | None = None,
         random_state: Any = None,
     ) -> Self:
         """Each point of a similar pair is nearer to the other than to points drawn at random.
@@ -185,17 +186,21 @@ class Triplets(SideInformation):
             How many points each point of a similar pair is compared with; weights are shared among them.
         margin : float
             By how much it is nearer, in units of the mean squared distance to the others.
+        max_triplets : int, optional
+            The most to make, at least 8. Where that is less, points are compared with fewer others, and then
+            only those of some pairs, drawn at random, which weigh as much as all.
         random_state : int, Generator or None
             Seeds the draw.
         """
         points = X.tocsr() if issparse(X) else as_real(check_points(X, "X"))
         check_pairs(pairs, "pairs", int(points.shape[0]))
         count, share = check_count(n_others, "n_others"), check_number(margin, "margin")
+        most = None if max_triplets is None else check_count(max_triplets, "max_triplets", least=8)
         if not pairs.similar.shape[0]:
             raise ValueError(
                 "`pairs` has no similar pair to compare with others; pass some, or learn from Pairs."
             )
-        rows, weight = compare_with_others(pairs, count, generator(random_state))
+        rows, weight = compare_with_others(pairs, count, generator(random_state), most)
         far = squared_distances(points, rows[:, 0], rows[:, 2])
         xp = namespace(far)
         if not xp.any(far != 0):

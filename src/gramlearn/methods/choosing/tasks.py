@@ -20,13 +20,21 @@ from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.within import Within, within_classes, within_pairs
 from gramlearn.side_information import Pairs, SideInformation, Triplets
+from gramlearn.side_information.against_others import shares_of_lists
 from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.splitting import choose_held
 
-_NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
+_NEIGHBORS = 5  # of its own class, and of others, that each point is compared with, at most
 _POINTS = 3000  # labeled points that choices are made with
 _PER_POINT = 5  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
 _ENOUGH = 3000  # or so many, where that is more
+# Of very many statements so many are enough: to choose among candidates, and to tell the covariance of points
+# that are alike.
+_CHOSEN_WITH = 50_000
+_ALIKE = 200_000
+# Comparisons of pairs with points drawn at random: so many for each entry of a metric, and so many at least.
+# With four times as many, two more of ten thousand came out right (a million pairs, 64 features).
+_PER_ENTRY, _COMPARISONS = 200, 500_000
 _MEASURED = 10_000  # pairs that tell how far points lie apart
 _MANY_POINTS = 600  # labeled points of which a third tells candidates apart
 _MANY_STATEMENTS = 2000  # statements of which a quarter does
@@ -160,6 +168,17 @@ class OfStatements(Task):
     def whole(self) -> Any:
         return self._side
 
+    def to_choose(self, rng: np.random.Generator, *, all_points: bool) -> "OfStatements":
+        """The same, or of very many statements some, about their own points unless all are needed."""
+        if self._side.size <= _CHOSEN_WITH:
+            return self
+        side = evenly_thinned(self._side, rng, _CHOSEN_WITH)
+        places = self._all
+        if not all_points:
+            rows = to_numpy(side.involved())
+            side, places = side.keep_points(rows), places.within(rows)
+        return OfStatements(places, side, self.families)
+
     def folds(self, rng: np.random.Generator) -> list[Fold]:
         size = self._side.size
         if size < _LEAST:
@@ -182,7 +201,10 @@ class OfStatements(Task):
         return found
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
+        P = self._all.coordinates
+        # Only this one is told by what is alike, and very many pairs take a while to look through.
+        differences = differences_of_alike(P, part) if prior == "inverse_within" else P[:0]
+        return prior_root(prior, self._all, differences)
 
     def within(self, part: Any) -> Within:
         return within_pairs(self._all.coordinates, *alike_pairs(part))
@@ -199,8 +221,14 @@ class OfStatements(Task):
         if not isinstance(part, Pairs):
             rows, weight = alike_pairs(part)
             pairs = Pairs(rows, n_points=self._all.n_points, similar_weight=weight)
+        k = int(seen.shape[1])
         return Triplets.from_pairs(
-            pairs, seen, _NEIGHBORS, margin=_UNIT_MARGIN[kind], random_state=rng
+            pairs,
+            seen,
+            _NEIGHBORS,
+            margin=_UNIT_MARGIN[kind],
+            max_triplets=max(_PER_ENTRY * k * (k + 1) // 2, _COMPARISONS),
+            random_state=rng,
         )
 
 
@@ -226,9 +254,11 @@ def differences_from_means(P: Array, classes: np.ndarray) -> Array:
 def differences_of_alike(P: Array, side: SideInformation) -> Array:
     """(p_i - p_j) sqrt(w / 2) of pairs called near, which has the covariance of points about their mean.
 
-    w are the weights of the pairs, over their mean.
+    w are the weights of the pairs, over their mean. Of very many pairs it is some.
     """
     pairs, weight = alike_pairs(side)
+    step = -(-len(pairs) // _ALIKE) or 1
+    pairs, weight = pairs[::step], weight[::step]
     i, j = pairs.T
     return (rows_at(P, i) - rows_at(P, j)) * as_real(np.sqrt(weight / 2.0), P)[:, None]
 
@@ -256,6 +286,27 @@ def thinned(side: SideInformation, rng: np.random.Generator, most: int | None) -
     dropped = np.ones(side.size, dtype=bool)
     dropped[rng.permutation(side.size)[:most]] = False
     return side.drop(dropped)
+
+
+def evenly_thinned(side: SideInformation, rng: np.random.Generator, most: int) -> SideInformation:
+    """So many of more statements; of few similar pairs beside many others all stay, and these weigh more."""
+    if not isinstance(side, Pairs):
+        return thinned(side, rng, most)
+    counts = int(side.similar.shape[0]), int(side.dissimilar.shape[0])
+    kept = shares_of_lists(counts, most)
+    chosen = [rng.permutation(n) >= k for n, k in zip(counts, kept, strict=True)]
+    near, far = (n / max(k, 1) for n, k in zip(counts, kept, strict=True))
+    some = side.drop(np.concatenate(chosen))
+    return replace(
+        some,
+        similar_weight=_times(some.similar_weight, near),
+        dissimilar_weight=_times(some.dissimilar_weight, far),
+    )
+
+
+def _times(weight: Any, factor: float) -> Any:
+    """Weights times a number; None is 1."""
+    return factor if weight is None else weight * factor
 
 
 def unit_of(side: SideInformation, places: Places) -> float:

@@ -33,6 +33,7 @@ from gramlearn._base.points import centered, column_means, row_squares, rows_at
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB
 _ROUNDING = 10 * float(np.finfo(float).eps)  # a share of the largest number of a column
+_ROWS = 1 << 16  # whose differences from the mean are in memory at a time
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
@@ -268,7 +269,9 @@ def column_variances(X: Any) -> Array:
         squares = np.bincount(entries.col, off, minlength=len(mean)) + zeros * mean**2
         largest = np.asarray(abs(X).max(axis=0).todense()).reshape(-1)
     else:
-        squares, largest = xp.sum((X - mean) ** 2, axis=0), xp.max(xp.abs(X), axis=0)
+        blocks = [X[start : start + _ROWS, ...] for start in range(0, n, _ROWS)]
+        squares = sum((xp.sum((x - mean) ** 2, axis=0) for x in blocks), xp.zeros_like(mean))
+        largest = xp.maximum(xp.abs(xp.max(X, axis=0)), xp.abs(xp.min(X, axis=0)))
     variances = squares / max(n - 1, 1)
     rounding = _ROUNDING * largest
     return xp.where(xp.sqrt(variances) > rounding, variances, xp.zeros_like(variances))
