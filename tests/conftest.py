@@ -1,5 +1,6 @@
 """Fixtures for all tests: array libraries, reproducible random numbers and hypothesis examples."""
 
+import gc
 from contextlib import suppress
 from importlib.util import find_spec
 from shutil import which
@@ -92,6 +93,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if _is_in_covering(item) else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """What was collected and imported stays to the end: the garbage collector need not look there."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_in_covering(item: Any) -> bool:

@@ -54,7 +54,7 @@ class AveragedKernel(Experiment):
     data: tuple[str, ...] = ("usps",)
 
     def parts(self, quick: bool) -> list[Part]:
-        draws, counts, tested = (1, (5,), 200) if quick else (_DRAWS, _COUNTS, None)
+        draws, counts, tested = (1, (3,), 100) if quick else (_DRAWS, _COUNTS, None)
         return [
             Part(f"t{count:02}-d{draw}", {"examples": count, "draw": draw, "tested": tested})
             for draw in range(draws)

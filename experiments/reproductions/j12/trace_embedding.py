@@ -68,7 +68,7 @@ class TraceEmbedding(Experiment):
     data: tuple[str, ...] = ("usps",)
 
     def parts(self, quick: bool) -> list[Part]:
-        sizes = (100, 200, 300) if quick else (900, 1000, 2000)
+        sizes = (60, 100, 150) if quick else (900, 1000, 2000)
         return [
             Part(f"d{draw}", {"draw": draw, "sizes": sizes, "widths": _WIDTHS[: 2 - quick]})
             for draw in range(1 if quick else _DRAWS)
