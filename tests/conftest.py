@@ -1,7 +1,6 @@
 """Fixtures for all tests: array libraries, reproducible random numbers and hypothesis examples."""
 
 import gc
-from contextlib import suppress
 from importlib.util import find_spec
 from shutil import which
 from typing import Any
@@ -16,26 +15,6 @@ settings.register_profile(
     "deterministic", derandomize=True, deadline=None, database=None, max_examples=30
 )
 settings.load_profile("deterministic")
-
-
-def _look_dtypes_up_sooner() -> None:
-    """array_api_strict compares dtypes many times in every operation: the same answers, in less time."""
-    from array_api_strict import _array_object, _dtypes
-
-    plain = _dtypes.DType.__eq__
-
-    def is_same(self: Any, other: Any) -> bool:
-        alike = type(other) is type(self)
-        return self._np_dtype == other._np_dtype if alike else plain(self, other)
-
-    _dtypes.DType.__eq__ = is_same
-    for name, kinds in _dtypes._dtype_categories.items():
-        _dtypes._dtype_categories[name] = frozenset(kinds)
-    _array_object._all_dtypes = frozenset(_array_object._all_dtypes)
-
-
-with suppress(ImportError, AttributeError):  # it is not installed, or another version
-    _look_dtypes_up_sooner()
 
 
 class Library:
