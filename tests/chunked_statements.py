@@ -40,6 +40,10 @@ class Chunked:
         rows = self.rows(chunk)
         return 16 * (rows.stop - rows.start)
 
+    @property
+    def n_given(self) -> int:
+        return self.rows(self.n_chunks - 1).stop
+
     def bytes_to_read(self, chunk: int) -> int:
         return 2 * self.bytes_of(chunk)
 

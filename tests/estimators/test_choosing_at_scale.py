@@ -61,16 +61,23 @@ def test_the_edge_is_gone_past_while_a_point_is_gained(noise: float) -> None:
     assert min(gains[:-1]) >= 0.01 > gains[-1]
 
 
-def test_features_in_other_units_are_standardized() -> None:
+def test_features_in_other_units_are_standardized(monkeypatch) -> None:
     """W = (1 - q) A'MA + q t A'A, where M is learned at the price that is kept, and q of distances are A's."""
     X, pairs = pairs_by_one_feature(30.0)
     side = StoredPairs.of(pairs)
+    made, beside_drawn = [], StoredPairs.beside_drawn
+
+    def record(*given) -> StoredPairs:
+        made.append(beside_drawn(*given))
+        return made[-1]
+
+    monkeypatch.setattr(StoredPairs, "beside_drawn", record)
     learner = MetricLearner(random_state=0).fit(X, side=side)
     assert learner.prior_ == "standardized"
-    assert learner.statements_ == "given"
+    assert learner.statements_ == "drawn"
     A = prior_root("standardized", Places(X), np.zeros((1, D)))
     given = MetricLearner(prior=A.T @ A, loss="squared_hinge", C=learner.C_, bounds=learner.bounds_)
-    learned = given.fit(X, side=side).get_mahalanobis_matrix()
+    learned = given.fit(X, side=made[-1]).get_mahalanobis_matrix()
     q, covariance = learner.prior_share_, np.cov(X.T)
     assert q == 0.25
     t = np.trace(covariance @ learned) / np.trace(covariance @ A.T @ A)
@@ -96,3 +103,32 @@ def test_the_verdict_says_of_how_many(monkeypatch) -> None:
     learner = MetricLearner(random_state=0).fit(X, side=StoredPairs.of(pairs))
     assert learner.verdict_.endswith(f"{said} {pairs.size:,} statements.")
     assert learner.solution_.relative_gap <= 1e-6
+
+
+def test_equal_points_that_were_drawn_are_nothing_to_warn_of(recwarn) -> None:
+    X, pairs = pairs_by_one_feature(3.0)
+    twice = Pairs(pairs.similar, pairs.dissimilar, n_points=2 * N)
+    learner = MetricLearner(random_state=0).fit(np.r_[X, X], side=StoredPairs.of(twice))
+    assert learner.statements_ == "drawn"
+    assert learner.solution_.relative_gap <= 1e-6
+    assert not recwarn.list
+
+
+def test_groups_that_no_pair_is_about_are_told_apart_by_pairs_drawn() -> None:
+    """Half of the groups differ in a feature that those of the pairs have in common."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(20), 50)
+    means = rng.normal(size=(20, 8)) * 2.0
+    means[:10, :4] = means[10:, 4:] = 0.0
+    X = means[group] + rng.normal(size=(1000, 8)) * 2.0
+    pairs = Pairs.from_labels(group[:500], 5000, random_state=0)
+    side = StoredPairs.of(Pairs(pairs.similar, pairs.dissimilar, n_points=1000))
+    others = Pairs.from_labels(np.where(group < 10, -1, group), 5000, random_state=0)
+    drawn = MetricLearner(random_state=0).fit(X, side=side)
+    assert drawn.statements_ == "drawn"
+    given = MetricLearner(loss="squared_hinge", C=drawn.C_, bounds=drawn.bounds_).fit(X, side=side)
+    memory = MetricLearner(random_state=0).fit(X, side=side.read())
+    plain = MetricLearner(C=1e-12, bounds=drawn.bounds_).fit(X, side=side)
+    scores = [learner.score(X, side=others) for learner in (drawn, memory, given, plain)]
+    assert scores[0] > scores[2] + 0.02, scores
+    assert scores[0] > scores[1] - 0.02, scores

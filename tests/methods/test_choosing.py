@@ -17,7 +17,14 @@ from gramlearn.methods.choosing.candidates import (
     price_at_strength_one,
     prior_root,
 )
-from gramlearn.methods.choosing.choose import Choice, Gain, Judged, _join_folds, measure_gain
+from gramlearn.methods.choosing.choose import (
+    Choice,
+    Gain,
+    Judged,
+    _join_folds,
+    _reserves,
+    measure_gain,
+)
 from gramlearn.methods.choosing.judges import group_of, judge_of, others_than
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
@@ -66,7 +73,7 @@ def random_bounds(count=40, seed=0):
 X = random_points()
 F = np.random.default_rng(1).standard_normal((D, 3))
 PLACES = Places(X)
-NONE = np.zeros(12)  # in reserve, of candidates
+NONE = np.zeros((2, 12))  # in reserve, of candidates
 
 
 def judged_alone(scores, group):
@@ -287,7 +294,7 @@ def test_what_a_choice_gains_is_measured_by_groups_that_did_not_choose():
         chosen_by = [m for m in range(23) if group[m] != group[k]]
         best = max(range(4), key=lambda c: np.mean([scores[c, m] for m in chosen_by]))
         above.append(scores[best, k] - scores[0, k])
-    found = measure_gain(judged_alone(scores, group), NONE[:4])
+    found = measure_gain(judged_alone(scores, group), NONE[:, :4])
     assert found.mean == pytest.approx(np.mean(above))
     assert found.error == pytest.approx(np.std(above, ddof=1) / 23**0.5)
 
@@ -297,8 +304,17 @@ def test_few_columns_are_taken_where_they_are_better_by_a_standard_error(margin,
     scores = np.zeros((3, 50))
     scores[1] = 0.5
     scores[2] = 0.5 + margin + np.tile([-1.0, 1.0], 25)  # with a standard error of 1 / 7
-    group, reserve = np.arange(50) // 2 % 5, np.array([0.0, 0.0, 1.0])
+    group, reserve = np.arange(50) // 2 % 5, np.array([[0.0, 0.0, 1.0], np.zeros(3)])
     assert measure_gain(judged_alone(scores, group), reserve).mean == pytest.approx(gain)
+
+
+@pytest.mark.parametrize(("margin", "gain"), [(0.009, 0.5), (0.011, 0.511)])
+def test_pairs_as_they_are_take_a_point_to_stand_without_those_drawn(margin, gain):
+    """However small the standard error is."""
+    tried = [PLAIN, Candidate("identity", "drawn", 1.0), Candidate("identity", "given", 1.0)]
+    scores = np.outer([0.0, 0.5, 0.5 + margin], np.ones(50))
+    judged = judged_alone(scores, np.arange(50) % 5)
+    assert measure_gain(judged, _reserves(tried)).mean == pytest.approx(gain)
 
 
 def test_the_standard_error_is_that_of_points_where_things_share_them():

@@ -518,3 +518,27 @@ def test_where_all_pairs_are_stated_both_ways_it_says_so() -> None:
     side = StoredPairs(columns, Layout({"i": "i", "j": "j"}, {"alike": "alike"}, names), 6)
     with pytest.raises(ValueError, match="each of the 2 pairs drawn is stated to be similar and"):
         side.sample(10)
+
+
+@pytest.mark.parametrize(
+    "weight", [None, 2.0, np.array([1.0, 2.0, 3.0])], ids=["none", "one", "each"]
+)
+@pytest.mark.parametrize("n_unlike", [0, 2])
+def test_drawn_pairs_stand_behind_as_dissimilar_ones(weight: Any, n_unlike: int) -> None:
+    table, unlike = np.array([[0, 1], [1, 2], [2, 3]]), np.array([[0, 5], [1, 5]])[:n_unlike]
+    given = StoredPairs.of(Pairs(table, unlike, n_points=10**6, similar_weight=weight), 2)
+    both = given.beside_drawn(7, 4.0, 0)
+    assert (both.size, both.n_given, both.digest == given.digest) == (
+        n_unlike + 10,
+        n_unlike + 3,
+        False,
+    )
+    pairs, before = both.read(), given.read()
+    np.testing.assert_array_equal(pairs.similar, before.similar)
+    np.testing.assert_array_equal(pairs.dissimilar[:n_unlike], before.dissimilar)
+    assert len(pairs.dissimilar) == n_unlike + 7
+    own = before.pair_weights()
+    each = 4.0 if np.ndim(weight) or (weight is not None and n_unlike) else own[0]
+    np.testing.assert_allclose(pairs.pair_weights(), [*own, *[each] * 7])
+    again = both.in_chunks_of(3).read()
+    np.testing.assert_array_equal(again.dissimilar, pairs.dissimilar)

@@ -26,6 +26,7 @@ from gramlearn.sources.columns import (
     Wanted,
     cut,
 )
+from gramlearn.sources.drawn_columns import DrawnPairs
 from gramlearn.sources.errors import FileError
 from gramlearn.sources.npy_columns import NpyColumns, NpyTable
 from gramlearn.sources.parquet_columns import ParquetColumns, plan_chunks
@@ -328,3 +329,20 @@ def test_how_a_file_has_changed_is_said(tmp_path: Path) -> None:
     np.save(tmp_path / "i.npy", np.arange(8))
     with pytest.raises(FileError, match=r"\(it had 200 bytes then and has 192\)"):
         table.read(slice(0, 3), ["i"])
+
+
+def test_drawn_pairs_are_the_same_in_any_chunks() -> None:
+    """Two numbers that differ, and every pair of these equally likely."""
+    names, n = ("i", "j"), 5
+    whole = DrawnPairs(names, n, 20_001, 7, 10**6).read(0, names)
+    for size in (1000, 1001, 3):
+        drawn = DrawnPairs(names, n, 20_001, 7, size)
+        parts = [drawn.read(chunk, names) for chunk in range(drawn.n_chunks)]
+        for column, same in zip(zip(*parts, strict=True), whole, strict=True):
+            np.testing.assert_array_equal(np.concatenate(column), same)
+    counts = np.bincount(whole[0] * n + whole[1], minlength=n * n).reshape(n, n)
+    assert not np.diag(counts).any()
+    apart = counts[~np.eye(n, dtype=bool)]
+    assert abs(apart - 20_001 / 20).max() < 5 * (20_001 / 20) ** 0.5
+    (other,) = DrawnPairs(names, n, 20_001, 8, 10**6).read(0, ("j",))
+    assert (other != whole[1]).any()

@@ -5,7 +5,9 @@ The loss is C for each statement, so that m of n statements with m/n of the pric
     D(M, I) + s k mean(loss)        C = s C1 m / n for all n, with C1 that of a sample of m
 
 A strength s chosen by a sample is that of all; more statements would bear more of it, if anything. Statements
-are asked as they are, since comparisons of pairs with other points would need all pairs at hand.
+are asked as they are, since comparisons of pairs with other points would need all pairs at hand. Pairs without
+bounds may stand beside as many dissimilar ones as are similar, drawn among all points, for groups that none is
+about.
 """
 
 from abc import abstractmethod
@@ -21,7 +23,7 @@ from gramlearn.estimators._choosing import Known
 from gramlearn.estimators._lazy import AnswersLazily
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import differences_of_alike
+from gramlearn.methods.choosing.tasks import differences_of_alike, mean_weight_of_similar
 from gramlearn.methods.metric.at_scale import with_margin
 from gramlearn.methods.metric.fitting import Statements as Asked
 from gramlearn.methods.metric.fitting import ask, read_loss
@@ -29,8 +31,9 @@ from gramlearn.methods.metric.maps import FullMap
 from gramlearn.methods.metric.prior import Prior
 from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.regularizers import read_regularizer
-from gramlearn.side_information import SideInformation, Triplets
+from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.stored import StoredStatements
+from gramlearn.side_information.stored_pairs import StoredPairs
 
 
 class Wanted(NamedTuple):
@@ -55,6 +58,13 @@ class AsksAtScale(AnswersLazily):
     def _may_cut(self) -> bool:
         # Who goes on from a checkpoint must choose the same again, whatever the time.
         return self.checkpoint is None
+
+    def _with_most_drawn(self, stored: StoredStatements) -> StoredStatements:
+        """The statements, with as many drawn beside them as a choice may ask for."""
+        is_open = self._chooses and self.loss is None and self.bounds is None
+        if not (is_open and isinstance(stored, StoredPairs)) or stored.has_bounds:
+            return stored
+        return stored.beside_drawn(stored.size, 1.0, 0)
 
     @abstractmethod
     def _prior(self, X: Any, stays: bool, known: Any, y: Any) -> Prior | None:
@@ -127,6 +137,10 @@ class AsksAtScale(AnswersLazily):
         self.C_ = final.price * side.size / stored.size
         loss = replace(cast(PricedLoss, final.asked.loss), C=self.C_)
         asked = replace(final.asked, loss=loss)
+        if chosen.statements == "drawn" and isinstance(side, Pairs):
+            # What is told of the metric, such as the threshold, is told of those given.
+            asked = replace(asked, side=settle(side, loss))
+            stored = _beside_drawn(cast(StoredPairs, stored), side, rng)
         if isinstance(side, Triplets) and side.margin is None:
             stored = with_margin(stored, cast(Triplets, asked.side).margin)
         root = given
@@ -134,6 +148,16 @@ class AsksAtScale(AnswersLazily):
             A = prior_root(chosen.prior, Places(points), differences_of_alike(points, side))
             root = A if given is None else A @ given
         return Wanted(asked, root, None, stored, given, count, chosen.prior_share)
+
+
+def _beside_drawn(stored: StoredPairs, sample: Pairs, rng: np.random.Generator) -> StoredStatements:
+    """These, and as many drawn as are similar, as a sample tells."""
+    similar = len(sample.similar)
+    if not similar:
+        return stored
+    n_drawn = round(stored.size * similar / sample.size)
+    seed = int(rng.integers(2**63))
+    return stored.beside_drawn(n_drawn, mean_weight_of_similar(sample), seed)
 
 
 def _possible(side: SideInformation, coincide: Any) -> SideInformation:

@@ -163,6 +163,7 @@ class LearnsAtScale(AsksAtScale):
         is_plain = self.prior is None or (isinstance(self.prior, str) and self.prior == "identity")
         is_same = is_plain and not may_choose and not self.normalize and is_double(X)
         copied = 0 if is_same else 8 * n * d
+        stored = self._with_most_drawn(stored)
         least, most = (
             Needed.of(some, range(-(-some.n_chunks // n_places)), n, d, copied)
             for some in (in_small_chunks(stored), stored)

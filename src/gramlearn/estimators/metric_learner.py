@@ -163,7 +163,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         was learned.
     prior_, statements_ : str, str or None
         The prior that was chosen, and what was learned from: "neighbors" (comparisons of near points), "others"
-        (alike pairs compared with other points), "given" (statements as they are), or None.
+        (alike pairs compared with other points), "given" (statements as they are), "drawn" (pairs in files as
+        they are, beside as many drawn at random as unlike), or None.
     prior_share_ : float
         The share of squared distances that is the prior's, on average: a quarter where statements are "others",
         or were chosen by a sample of those in files and have no bounds, so that groups which no statement is

@@ -40,6 +40,7 @@ class StoredStatements(ABC):
     columns: Columns
     layout: Layout
     n_points: Any
+    n_drawn: int = 0  # the last so many were not given
 
     def __post_init__(self) -> None:
         n_points = tables.check_n_points(self.n_points, type(self).__name__)
@@ -92,6 +93,12 @@ class StoredStatements(ABC):
     def size(self) -> int:
         """How many statements there are."""
         return self.columns.n_rows
+
+    @property
+    @final
+    def n_given(self) -> int:
+        """How many of them were given: the first ones."""
+        return self.size - self.n_drawn
 
     @property
     @final

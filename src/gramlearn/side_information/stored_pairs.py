@@ -28,6 +28,7 @@ from gramlearn.sources.columns import (
     Columns,
     JoinedColumns,
 )
+from gramlearn.sources.drawn_columns import DrawnPairs
 from gramlearn.sources.npy_columns import NpyColumns, NpyTable
 
 _SIDES = {"similar": True, "dissimilar": False}
@@ -115,6 +116,32 @@ class StoredPairs(StoredStatements):
             "weight": weight,
         }
         return cls(columns, Layout({"i": "i", "j": "j"}, {"alike": alike}, numbers), n_points)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether some say how far apart they are to be."""
+        numbers = self.layout.numbers
+        return numbers["upper"] is not None or numbers["lower"] is not None
+
+    def beside_drawn(self, n_drawn: int, weight: float, seed: int) -> Self:
+        """These, and so many dissimilar pairs drawn among all points, which are mostly unlike.
+
+        The weight is that of each, where these have some.
+        """
+        if not n_drawn:
+            return self
+        names = self.layout.points["i"], self.layout.points["j"]
+        drawn = DrawnPairs(names, self.n_points, n_drawn, seed, max(self.columns.sizes))
+        flags, numbers = dict(self.layout.flags), self.layout.numbers
+        own: dict[str, float | bool] = {}
+        if isinstance(alike := flags["alike"], bool):
+            own, flags["alike"] = {"alike": alike}, "alike"
+        same: dict[str, float | bool] = {str(flags["alike"]): False}
+        if isinstance(numbers["weight"], str):
+            same[numbers["weight"]] = weight
+        columns = JoinedColumns((self.columns, drawn), (own, same))
+        layout = Layout(self.layout.points, flags, numbers)
+        return type(self)(columns, layout, self.n_points, n_drawn)
 
     def _check(self, points: Sequence[np.ndarray], place: Callable[[int], str]) -> None:
         tables.check_differ(points, "the table", (0, 1), tables.DIFFERENT, place)

@@ -36,7 +36,9 @@ SURE = 3.0
 # all points do more for a search, in unseen groups above all.
 _OF_FEW_COLUMNS = 1.0
 _OF_GIVEN = 2.0
-_WORTH_GOING_ON = 0.01  # of a score, beyond the strengths that are always tried
+# Of a score: what is gained beyond the strengths that are always tried, or without pairs drawn at random, has
+# to be worth what is lost of groups that no statement is about.
+_WORTH_IT = 0.01
 
 
 class Gain(NamedTuple):
@@ -205,8 +207,8 @@ def choose(
             break
         candidates, judged, reserve = judged_so_far()
         further = _gain_of(judged.scores[-1] - judged.scores[leader], judged)
-        if not (further.is_clear and further.mean >= _WORTH_GOING_ON):
-            reserve[-1] = np.inf
+        if not (further.is_clear and further.mean >= _WORTH_IT):
+            reserve[:, -1] = np.inf
             break
     gain = measure_gain(judged, reserve)
     found = candidates[_best(judged, reserve)] if gain.is_clear else PLAIN
@@ -242,26 +244,29 @@ def _beyond(best: Candidate, candidates: Sequence[Candidate]) -> Family | None:
 
 
 def _reserves(candidates: Sequence[Candidate]) -> np.ndarray:
-    """By how many standard errors each has to beat the best of those that need none."""
-    compares = any(candidate.statements == "others" for candidate in candidates)
-    return np.asarray(
-        [
-            _OF_FEW_COLUMNS
-            if candidate.n_components is not None
-            else _OF_GIVEN * (compares and candidate.statements == "given")
-            for candidate in candidates
-        ]
-    )
+    """By how many standard errors, and by how much, each has to beat the best of those that need not."""
+    kinds = {candidate.statements for candidate in candidates}
+    of_given = _OF_GIVEN * bool(kinds & {"others", "drawn"}), _WORTH_IT * ("drawn" in kinds)
+    found = [
+        (_OF_FEW_COLUMNS, 0.0)
+        if candidate.n_components is not None
+        else of_given
+        if candidate.statements == "given"
+        else (0.0, 0.0)
+        for candidate in candidates
+    ]
+    return np.asarray(found).T
 
 
 def _best(judged: Judged, reserve: np.ndarray) -> int:
     """The best candidate, if it is better by its reserve than the best of those that need none."""
     means = judged.mean()
-    free = np.flatnonzero(reserve == 0)
+    errors, least = reserve
+    free = np.flatnonzero(errors == 0)
     best = int(free[_first_of_best(means[free])])
     for k in np.argsort(-means, kind="stable"):
         above = judged.scores[k] - judged.scores[best]
-        if reserve[k] and judged.mean(above) > reserve[k] * judged.error(above):
+        if errors[k] and judged.mean(above) > max(errors[k] * judged.error(above), least[k]):
             return int(k)
     return best
 

@@ -23,6 +23,7 @@ from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.against_others import shares_of_lists
 from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.splitting import choose_held
+from gramlearn.side_information.tables import pair_keys
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with, at most
 _POINTS = 3000  # labeled points that choices are made with
@@ -44,13 +45,20 @@ _HELD = 0.25
 _PRIOR_SHARE = (
     0.25  # of what is learned by comparisons with all points, for groups that none is about
 )
+_TRIES = 3  # draws for a pair, of which few are known already
 _UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
 _STRENGTHS = {
     "neighbors": (3.0, 30.0),
     "others": (0.2, 1.0, 5.0),
     "given": (1.0, 10.0, 100.0),
+    "drawn": (1.0, 10.0, 100.0),
 }
-SAMPLE = {"neighbors": 1000, "others": 3000, "given": 3000}  # statements that a choice is made with
+SAMPLE = {
+    "neighbors": 1000,
+    "others": 3000,
+    "given": 3000,
+    "drawn": 3000,
+}  # statements that a choice is made with
 
 
 class Fold(NamedTuple):
@@ -217,6 +225,8 @@ class OfStatements(Task):
     ) -> SideInformation:
         if kind == "given":
             return scaled_to(part, seen)
+        if kind == "drawn":
+            return beside_drawn(part, rng)
         pairs = part
         if not isinstance(part, Pairs):
             rows, weight = alike_pairs(part)
@@ -270,6 +280,29 @@ def alike_pairs(side: SideInformation) -> tuple[np.ndarray, np.ndarray]:
     weight = np.bincount(some.kind, np.asarray(side.pair_weights())[alike])
     rows, weight = some.rows[weight > 0], weight[weight > 0]
     return rows, weight / max(float(weight.mean()), np.finfo(float).tiny) if weight.size else weight
+
+
+def beside_drawn(pairs: Pairs, rng: np.random.Generator) -> Pairs:
+    """These, and dissimilar ones drawn among all points, as many as are similar and weighing as much.
+
+    Two points drawn at random are mostly unlike. Those that are alike after all are errors among many, which a
+    soft loss bears.
+    """
+    similar = len(pairs.similar)
+    drawn = rng.integers(pairs.n_points, size=(_TRIES * similar, 2))
+    drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+    known = np.concatenate([to_numpy(pairs.similar), to_numpy(pairs.dissimilar)])
+    is_new = ~np.isin(pair_keys(drawn, pairs.n_points), pair_keys(known, pairs.n_points))
+    drawn = drawn[is_new][:similar]
+    if not len(drawn):
+        return pairs
+    weight = mean_weight_of_similar(pairs)
+    return pairs + Pairs(None, drawn, n_points=pairs.n_points, dissimilar_weight=weight)
+
+
+def mean_weight_of_similar(pairs: Pairs) -> float:
+    """Where there are some."""
+    return float(np.mean(pairs.pair_weights()[: len(pairs.similar)]))
 
 
 def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
@@ -361,13 +394,16 @@ def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[F
 def families_of_sample(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[Family]:
     """The same priors, and statements as they are, which can be summed over where they are too many to hold.
 
-    Where no bounds say how far apart points are to be, a share of the prior is kept, as of comparisons.
+    Pairs without bounds, which would be compared with others, also stand beside pairs drawn at random in place
+    of that. Where no bounds say how far apart points are to be, a share of the prior is kept, as of
+    comparisons.
     """
     priors = _of_any_groups(priors)
     share = 0.0 if _has_bounds(side) else _PRIOR_SHARE
-    return _alone(priors) + [
-        replace(_learning(prior, "given"), prior_share=share) for prior in priors
-    ]
+    may_draw = isinstance(side, Pairs) and not _has_bounds(side) and len(side.similar)
+    kinds = ["drawn", "given"] if may_draw else ["given"]
+    learned = [_learning(prior, kind) for kind in kinds for prior in priors]
+    return _alone(priors) + [replace(family, prior_share=share) for family in learned]
 
 
 def _has_bounds(side: SideInformation) -> bool:

@@ -231,7 +231,7 @@ class AtScale:
                 "that. Check X for duplicates."
             )
         warn(
-            f"{count:,} of {self.statements.size:,} statements ask points that are equal to lie apart, such "
+            f"{count:,} of {self.statements.n_given:,} statements ask points that are equal to lie apart, such "
             f"as {first}; no metric can do that, and they take no part."
         )
 

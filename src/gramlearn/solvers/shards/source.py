@@ -54,6 +54,10 @@ class Statements(Protocol):
     def n_chunks(self) -> int:
         """How many chunks there are."""
 
+    @property
+    def n_given(self) -> int:
+        """How many statements were given: the first ones."""
+
     def rows(self, chunk: int) -> slice:
         """The numbers of a chunk's statements."""
 
@@ -119,7 +123,7 @@ def near_others(points: Array, reach: float) -> np.ndarray | None:
 class Shard(NamedTuple):
     """The dual with the constraints of one shard, without those that no X can satisfy.
 
-    These ask points that are equal to lie apart. `impossible` are their numbers among all statements.
+    These ask points that are equal to lie apart. `impossible` are the numbers of those that were given.
     """
 
     dual: Dual
@@ -171,7 +175,9 @@ class Opened:
             brought = tuple(as_index(column, self.points) for column in columns)
             linear = PointMap(brought, tuple(term.directions), self.points, self._n_rows)
             parts.append(Part(linear, loss, 0.0))
-        return Shard(replace(self.common, parts=tuple(parts)), np.concatenate(impossible))
+        lost_rows = np.concatenate(impossible)
+        given = lost_rows[lost_rows < source.statements.n_given]
+        return Shard(replace(self.common, parts=tuple(parts)), given)
 
     @property
     def _n_rows(self) -> int:
