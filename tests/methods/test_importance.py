@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from gramlearn.methods.metric.directions import stretched_directions
 from gramlearn.methods.metric.importance import MOST_FEATURES, feature_stretch, shares_of
-from gramlearn.methods.metric.maps import FullMap, LowRankMap
+from gramlearn.methods.metric.maps import FullMap, LowRankMap, column_variances
 
 RNG = np.random.default_rng(0)
 N, D = 60, 5
@@ -182,3 +182,9 @@ def test_a_direction_that_the_prior_does_not_measure_is_stretched_without_limit(
         FullMap(np.diag([1.0, 3.0, 0.0])), np.diag([1.0, 0.0, 0.0]), X[:, :3], 3, tuple("abc")
     )
     np.testing.assert_allclose(answer.stretch, [np.inf, 1.0])
+
+
+@pytest.mark.parametrize("n_rows", [2, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 150_000])
+def test_variances_of_many_rows_are_those_of_one_piece(n_rows):
+    X = np.random.default_rng(n_rows).standard_normal((n_rows, 2)) * [1.0, 1e-3] + [5.0, -1e3]
+    np.testing.assert_allclose(column_variances(X), X.var(axis=0, ddof=1), rtol=1e-9)

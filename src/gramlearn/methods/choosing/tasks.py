@@ -211,7 +211,7 @@ class OfStatements(Task):
     def root(self, prior: str, part: Any) -> np.ndarray:
         P = self._all.coordinates
         # Only this one is told by what is alike, and very many pairs take a while to look through.
-        differences = differences_of_alike(P, part) if prior == "inverse_within" else P[:0]
+        differences = differences_of_alike(P, part) if prior == "inverse_within" else P[:0, ...]
         return prior_root(prior, self._all, differences)
 
     def within(self, part: Any) -> Within:

@@ -269,7 +269,7 @@ def column_variances(X: Any) -> Array:
         squares = np.bincount(entries.col, off, minlength=len(mean)) + zeros * mean**2
         largest = np.asarray(abs(X).max(axis=0).todense()).reshape(-1)
     else:
-        blocks = [X[start : start + _ROWS, ...] for start in range(0, n, _ROWS)]
+        blocks = [X[start : min(start + _ROWS, n), ...] for start in range(0, n, _ROWS)]
         squares = sum((xp.sum((x - mean) ** 2, axis=0) for x in blocks), xp.zeros_like(mean))
         largest = xp.maximum(xp.abs(xp.max(X, axis=0)), xp.abs(xp.min(X, axis=0)))
     variances = squares / max(n - 1, 1)
