@@ -38,6 +38,15 @@ def test_equal_rows_are_those_at_distance_zero():
     np.testing.assert_array_equal(equal_rows(POINTS, FIRST, SECOND), EXPECTED == 0)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_of_whole_numbers_and_truth_values(form, dtype):
+    points = (100 * (POINTS > 0)).astype(dtype)
+    expected = np.sum((points[FIRST].astype(float) - points[SECOND]) ** 2, axis=1)
+    np.testing.assert_array_equal(squared_distances(form(points), FIRST, SECOND), expected)
+    np.testing.assert_array_equal(equal_rows(form(points), FIRST, SECOND), expected == 0)
+
+
 def test_points_coincide_under_a_map_that_does_not_see_their_difference():
     X = np.array([[1.0, 0.0], [1.0, 5.0], [2.0, 0.0]])
     A = np.array([[1.0, 0.0]])

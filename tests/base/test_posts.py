@@ -51,6 +51,31 @@ def test_a_worker_that_is_let_go_while_it_is_made_is_closed() -> None:
     assert NAME not in posts.POSTS
 
 
+def test_one_that_cannot_be_made_leaves_the_next_one_where_it_is() -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def fail() -> Waiter:
+        began.set()
+        may_end.wait(10)
+        raise MemoryError
+
+    def settle() -> None:
+        with pytest.raises(MemoryError):
+            posts.settle(NAME, fail)
+
+    def make() -> Waiter:
+        may_end.set()
+        thread.join(10)
+        return Waiter()
+
+    thread = threading.Thread(target=settle)
+    thread.start()
+    began.wait(10)
+    posts.settle(NAME, make)
+    assert posts.ask(NAME, "wait", (0.0,)) == 1
+    posts.forget(NAME)
+
+
 def test_the_next_one_takes_the_place_of_the_one_before() -> None:
     first, second = Waiter(), Waiter()
 

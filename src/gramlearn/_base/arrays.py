@@ -252,7 +252,7 @@ def largest(x: Array, count: int) -> Array:
 
 
 def is_missing(rows: Array, known: Array) -> Array:
-    """Say which of `rows` do not stand in `known`, which ascends; rows that do as well are found quicker."""
+    """Say which of `rows` do not stand in `known`, which ascends; sorted `rows` are quicker."""
     xp = namespace(rows)
     if known.shape[0] == 0 or rows.shape[0] == 0:
         return xp.ones_like(rows, dtype=xp.bool)

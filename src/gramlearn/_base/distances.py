@@ -28,6 +28,7 @@ _ROUNDING = 64 * float(np.finfo(float).eps)  # of differences of points, relativ
 
 def squared_distances(points: Any, i: Any, j: Any) -> Array:
     """|p_i - p_j|^2 for each pair; the differences of all pairs are never stored."""
+    points = _in_floating_point(points)
     if issparse(points):
         parts = [np.zeros(0)]
         for start in range(0, len(i), _ROWS):
@@ -35,10 +36,15 @@ def squared_distances(points: Any, i: Any, j: Any) -> Array:
             differences = points[i[some]] - points[j[some]]
             parts.append(np.asarray(differences.multiply(differences).sum(axis=1)).reshape(-1))
         return np.concatenate(parts)
-    xp = namespace(points)
-    if points.dtype not in (xp.float32, xp.float64):
-        points = as_real(points)
     return pair_squared_norms(points, as_index(i, points), as_index(j, points), -1)
+
+
+def _in_floating_point(points: Any) -> Any:
+    """The points as they are, or in double precision where they are whole numbers or truth values."""
+    if issparse(points):
+        return points if points.dtype.kind == "f" else points.astype(float)
+    xp = namespace(points)
+    return points if points.dtype in (xp.float32, xp.float64) else as_real(points)
 
 
 def powers_between(A: Array, B: Array, power: int) -> Array:
@@ -53,7 +59,7 @@ def powers_between(A: Array, B: Array, power: int) -> Array:
 
 
 def along_line(points: Any) -> tuple[Array, float]:
-    """(the place of each row along some line, by how much two places may be too far apart by rounding).
+    """(the place of each row of floats along a line, by how much two places may be too far apart by rounding).
 
     Rows are no farther apart along any line than they are, so that few pairs are left to be measured.
     """
@@ -69,6 +75,7 @@ def along_line(points: Any) -> tuple[Array, float]:
 
 def within_reach(points: Any, i: Any, j: Any, reach: float) -> Array:
     """Whether the two rows of each pair are no farther apart than that."""
+    points = _in_floating_point(points)
     places, rounding = along_line(points)
     i, j = as_index(i, places), as_index(j, places)
     xp = namespace(places)

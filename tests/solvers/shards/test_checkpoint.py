@@ -1,5 +1,8 @@
 """A solve that goes on from a checkpoint comes to the answer of one that was not cut short."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from gramlearn.losses import Hinge, LogDetSlack, SquaredHinge
@@ -96,6 +99,56 @@ def test_a_file_in_place_of_a_folder(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot be made a folder"):
         Checkpoint(tmp_path / "file")
+
+
+@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_what_stands_in_the_way_of_a_folder(make, tmp_path) -> None:
+    make(tmp_path / "there")
+    for folder in ("there", "there/fit", "there/of/fit"):
+        with pytest.raises(ValueError, match="cannot be made a folder"):
+            Checkpoint(tmp_path / folder)
+
+
+def test_fits_that_begin_at_the_same_time_do_not_meet(tmp_path, monkeypatch) -> None:
+    """Each looks whether it can write while the other makes a folder under the same missing one."""
+    written = os.fsync
+
+    def meanwhile(file: int) -> None:
+        (tmp_path / "all" / "other").mkdir(parents=True, exist_ok=True)
+        written(file)
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    Checkpoint(tmp_path / "all" / "one" / "fit")
+    assert [path.name for path in (tmp_path / "all").iterdir()] == ["other"]
+
+
+def test_a_way_that_goes_up_from_a_missing_folder(tmp_path) -> None:
+    example = Example.of(SquaredHinge, LogDet(), size=300)
+    solved(example, tmp_path / "a" / ".." / "b")
+    assert Checkpoint(tmp_path / "b").resume({"X": "this"}) is not None
+
+
+@pytest.mark.filterwarnings("ignore:the solve was stopped by the callback")
+def test_nobody_is_sent_to_what_could_not_be_written(tmp_path, monkeypatch) -> None:
+    """Nor to half a file; what was written before that is still there."""
+    example, folder = Example.of(SquaredHinge, LogDet(), size=300), tmp_path / "fit"
+
+    def full(*given) -> None:
+        raise OSError(28, "No space left on device")
+
+    def reached(words: str) -> str:
+        checkpoint = Checkpoint(folder)
+        solver = Recovering(reached=checkpoint.resume({"X": "this"}), keep=checkpoint.keep)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            with pytest.warns(UserWarning, match=words):
+                solve(example.in_shards(Here()), solver)
+        return checkpoint.advice()
+
+    assert reached("could not be written .* and the same call would begin anew") == ""
+    assert list(folder.iterdir()) == []
+    solved(example, folder, 1)
+    assert "to go on from" in reached("the same call would go on from what was written last")
 
 
 def test_a_folder_is_whole_at_any_moment(tmp_path, monkeypatch) -> None:

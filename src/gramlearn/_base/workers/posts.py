@@ -35,7 +35,8 @@ def settle(name: Name, make: Callable[[], Worker]) -> None:
     try:
         worker = make()
     except BaseException:
-        POSTS.pop(name, None)
+        if POSTS.get(name) is making:
+            del POSTS[name]
         raise
     if POSTS.get(name) is making:
         POSTS[name] = making._replace(worker=worker)

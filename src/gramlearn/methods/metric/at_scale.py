@@ -39,9 +39,8 @@ from gramlearn.solvers.shards import PoolOfShards, Site, Source
 from gramlearn.solvers.shards.forecast import in_chunks_for
 
 _ROWS = 1 << 16  # that are made other than they were given in one piece
-_OF_DEVICE = (
-    1 << 24
-)  # statements of a chunk where the points are on a device, to which a launch costs most
+# Statements of a chunk where the points are on a device, to which a launch costs most.
+_OF_DEVICE = 1 << 24
 _LOOKED_AT = 1000  # rows of points that are elsewhere
 SAMPLE = 20_000  # statements that tell what is a statistic
 

@@ -8,7 +8,8 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple, final
 
 import numpy as np
 
@@ -105,19 +106,21 @@ class Checkpoint:
         """Write down how far a solve has come."""
         factor, *stage = Reached.of(state)
         if np.isfinite(factor).all():
-            self._words["stage"] = json.dumps(dict(zip(Reached._fields[1:], stage, strict=True)))
-            self._arrays = {"factor": np.ascontiguousarray(factor)}
+            words = json.dumps(dict(zip(Reached._fields[1:], stage, strict=True)))
             try:
-                self._write()
+                self._write(
+                    self._words | {"stage": words}, {"factor": np.ascontiguousarray(factor)}
+                )
             except OSError as error:
                 self._warn_of(error)
 
     def _warn_of(self, error: OSError) -> None:
         """Say once that a disk is full, which is no reason to lose what was learned."""
         if not self._is_lost:
+            then = "go on from what was written last" if self._arrays else "begin anew"
             warn(
                 f"`checkpoint={str(self._folder)!r}` could not be written ({error.strerror}); the fit goes on, "
-                "and what was written last is what the same call would go on from."
+                f"and the same call would {then}."
             )
         self._is_lost = True
 
@@ -139,34 +142,45 @@ class Checkpoint:
             raise ValueError(f"{self._path} is not a checkpoint of this version; {_NEW}.")
         return words, arrays
 
-    def _write(self) -> None:
+    def _write(self, words: dict[str, str], arrays: dict[str, np.ndarray]) -> None:
+        """Write this down, and know it once it is written."""
         from safetensors.numpy import save
 
         self._folder.mkdir(parents=True, exist_ok=True)
         written = self._path.with_suffix(f".{os.getpid()}.tmp")
-        _write_through(written, save(self._arrays, self._words))
-        written.replace(self._path)
+        try:
+            with written.open("wb") as file:
+                _write_through(file, save(arrays, words))
+            written.replace(self._path)
+        finally:
+            written.unlink(missing_ok=True)  # half a file on a full disk
+        self._words, self._arrays = words, arrays
 
 
-def _write_through(path: Path, content: bytes) -> None:
+def _write_through(file: IO[bytes], content: bytes) -> None:
     """Write a file, and wait until it is on the disk."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _check_is_writable(folder: Path) -> None:
-    """Raise OSError where no file can be made there; what is made to find out is gone afterwards."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    trial = folder / f"{_NAME}.{os.getpid()}.tmp"
+    """Raise OSError where no file can be made there, or where the missing folder would be made.
+
+    No folder is made to find out: fits that begin at the same time may be about to make the same one.
+    """
+    nearest = next(path for path in (folder, *folder.parents) if _is_there(path))
+    with TemporaryFile(dir=nearest) as file:
+        _write_through(file, bytes(1))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is anything of this name, such as a link to nothing; an error where that cannot be told."""
     try:
-        _write_through(trial, bytes(1))
-    finally:
-        trial.unlink(missing_ok=True)
-        for path in missing:
-            path.rmdir()
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 _NEW = "pass `checkpoint=` another folder, or delete the file to begin anew"

@@ -21,9 +21,8 @@ from gramlearn.solvers.shards.source import Statements
 # many: the direction is off by about the root of the inverse of the former.
 _PER_ENTRY, _LEAST = 20, 50_000
 BYTES_A_ROW = 150  # of what is made of a constraint while its shard is worked on
-_SMALLEST = (
-    1 << 16
-)  # statements of a chunk below which what it costs beside them is not to be neglected
+# Statements of a chunk: of smaller ones, what a chunk costs beside its statements would be felt.
+_SMALLEST = 1 << 16
 _NAMES = "BkMGTPE"
 _LIMIT = re.compile(
     r"(?P<number>\d+(\.\d+)?([eE]\+?\d+)?)\s*(?P<unit>[kMGTmgtK]?)(?P<binary>i?)[bB]?"
@@ -136,9 +135,8 @@ SomeChunks = TypeVar("SomeChunks", bound=Chunked)
 
 def in_small_chunks(statements: SomeChunks) -> SomeChunks:
     """The statements in the smallest chunks that a limit makes of them."""
-    is_small = (
-        _widest(statements) <= 1.5 * _SMALLEST
-    )  # a chunk may be larger by so much than asked for
+    # A chunk may be half as large again as was asked for.
+    is_small = _widest(statements) <= 1.5 * _SMALLEST
     return statements if is_small else statements.in_chunks_of(_SMALLEST)
 
 
