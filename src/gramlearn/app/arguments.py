@@ -49,7 +49,8 @@ def add_judgments(parser: ArgumentParser, words: str = "judgments") -> None:
     group.add_argument(
         "--side",
         metavar="FILE",
-        help=f"{words}: a table, qrels, a BEIR folder, an export of Label Studio; - is stdin",
+        help=f"{words}: a table, qrels, a BEIR folder, an export of Label Studio, a store of "
+        "answers (.db); - is stdin",
     )
     group.add_argument(
         "--shape", metavar="NAME", help="what a row says, where its columns do not tell it"
@@ -63,7 +64,7 @@ def add_judgments(parser: ArgumentParser, words: str = "judgments") -> None:
         help="which column has what, such as first=item_a; may be given several times",
     )
     group.add_argument(
-        "--side-format", metavar=f"{_TABLES}|trec", help="where the suffix does not tell it"
+        "--side-format", metavar=f"{_TABLES}|trec|sqlite", help="where the suffix does not tell it"
     )
     group.add_argument(
         "--conflicts",

@@ -4,7 +4,7 @@ What a row says is told by the names of the columns, which are in `shapes`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import final
@@ -15,6 +15,7 @@ from gramlearn.files import words
 from gramlearn.files.columns import plain
 from gramlearn.files.formats.delimited import looks_like_trec
 from gramlearn.files.formats.json_records import read_json, table_of_json
+from gramlearn.files.formats.judgment_store import is_store, read_judgment_store
 from gramlearn.files.formats.label_studio import is_label_studio, read_label_studio
 from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.points import Points
@@ -29,7 +30,7 @@ from gramlearn.sources.opening import name_of, opened_text
 
 __all__ = ["Dropped", "Judgments", "read_judgments"]
 
-_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "trec")
+_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "trec", "sqlite")
 _SEVERAL = ("chosen", "passedover", "positive", "negative", "document")  # roles that may have lists
 # Names of columns under which 0, 1 and 2 may be classes; under others they are scores.
 _CLASSES_OF_THREE = ("label", "goldlabel")
@@ -104,13 +105,13 @@ def read_judgments(
     Parameters
     ----------
     path : str or Path
-        .csv, .tsv, .jsonl, .json or .parquet, qrels of TREC, an export of Label Studio, or a folder of BEIR;
-        "-" is stdin.
+        .csv, .tsv, .jsonl, .json or .parquet, qrels of TREC, an export of Label Studio, a folder of BEIR, or a
+        store of answers (.db, .sqlite); "-" is stdin.
     points : Points
         What the ids of the file are joined to.
     shape : {"pairs", "scores", "similar", "triplets", "clicks", "odd", "qrels", "bounds"}, optional
         What the rows say, if the names of the columns do not. Of qrels, "pairs" or "triplets" says what they
-        become.
+        become; of a store with several kinds of answers, the shape says which are read.
     columns : mapping of role to name, optional
         Which column is what, such as {"first": "left_id", "alike": "verdict"}.
     format : str, optional
@@ -126,11 +127,13 @@ def read_judgments(
         raise FileError(
             f"`percentiles` are {percentiles}; low < high between 0 and 100 are expected."
         )
-    table = merge_numbered(_read(path, format))
+    table = merge_numbered(_read(path, format, points, shape))
     found = _look_at_cells(table, find_shape(table, shape, columns), shape, columns)
     table = _one_item_a_cell(table, found)
     rows = UsedRows(table, points)
-    choices = Choices(conflicts, percentiles)
+    if table.undecided is not None:
+        rows.drop(table.undecided, "undecided", lambda row: "whoever was asked was unsure")
+    choices = Choices(conflicts, percentiles, [*table.notes])
     unused = [name for name in table.columns if name not in found.column.values()]
     if unused:
         choices.notes.append(f"Columns that are not used: {listed(unused)}.")
@@ -146,12 +149,17 @@ def read_judgments(
     )
 
 
-def _read(path: str | Path, format: str | None) -> Table:
+def _read(path: str | Path, format: str | None, points: Points, shape: str | None) -> Table:
     if str(path) != "-" and Path(path).is_dir():
         path = _qrels_of_folder(Path(path))
     if format is None and _is_trec(path):
         format = "trec"
-    if find_format(path, format, _FORMATS) != "json":
+    if format is None and is_store(path):
+        format = "sqlite"
+    format = find_format(path, format, _FORMATS)
+    if format == "sqlite":
+        return read_judgment_store(path, points, shape)
+    if format != "json":
         return read_table(path, format=format)
     name = name_of(path)
     with opened_text(path) as file:
@@ -247,7 +255,10 @@ def _one_item_a_cell(table: Table, found: Found) -> Table:
         columns[name] = [item for several in cells for item in several]
         lines = rows if table.lines is None else np.asarray(table.lines, dtype=object)[rows]
         unit = "row counted from 0:" if table.lines is None else table.unit
-        table = Table(table.source, columns, len(rows), lines, unit, table.has_header)
+        undecided = None if table.undecided is None else table.undecided[rows]
+        table = replace(
+            table, columns=columns, n_rows=len(rows), lines=lines, unit=unit, undecided=undecided
+        )
     return table
 
 

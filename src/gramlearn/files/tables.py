@@ -27,6 +27,9 @@ _SUFFIXES = {
     ".qrels": "trec",
     ".qrel": "trec",
     ".trec": "trec",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
 }
 _TABLES = ("csv", "tsv", "jsonl", "json", "parquet", "trec")
 

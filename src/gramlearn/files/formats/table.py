@@ -1,7 +1,7 @@
 """A table: columns by name, and the place in the file that each row came from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -28,6 +28,10 @@ class Table:
         What `lines` counts.
     has_header : bool
         Whether the names of the columns are those of the file; otherwise they are "1", "2", and so on.
+    undecided : mask of the rows, optional
+        Which rows say that whoever was asked could not tell.
+    notes : tuple of str
+        What has to be said of the file, in a sentence each.
     """
 
     source: str
@@ -36,6 +40,8 @@ class Table:
     lines: Sequence[int] | np.ndarray | None = None
     unit: str = "line"
     has_header: bool = True
+    undecided: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     def place(self, row: int) -> str:
         """Where a row is, such as "judgments.csv, line 12"."""
@@ -45,7 +51,7 @@ class Table:
 
     def with_columns(self, columns: dict[str, Any]) -> "Table":
         """The same rows with other columns."""
-        return Table(self.source, columns, self.n_rows, self.lines, self.unit, self.has_header)
+        return replace(self, columns=columns)
 
 
 def shown(text: Any) -> str:
