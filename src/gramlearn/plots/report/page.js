@@ -1,8 +1,7 @@
-"use strict";
 (() => {
+  "use strict";
   // What users gave reaches the page as text and as data addresses of pictures, never as markup.
   const data = JSON.parse(document.getElementById("data").textContent);
-  const SVG = "http://www.w3.org/2000/svg";
   const LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255", "#000000", "#999999", "#b8a800"];
   const DARK = ["#4a9be0", "#e69f00", "#1fbf92", "#e08fbf", "#9ad8ff", "#ff7f3a", "#d1669f", "#f2f2f2", "#9a9a9a", "#d0c030"];
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -12,57 +11,17 @@
 
   // ---- small parts
 
-  function make(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value !== null && value !== undefined) element.setAttribute(name, value);
-    }
-    element.append(...children.filter((child) => child !== null && child !== undefined));
-    return element;
-  }
-  function draw(parent, tag, attributes, text) {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
-    if (text !== undefined) element.textContent = text;
-    parent.append(element);
-    return element;
-  }
   const section = (name) => document.getElementById(name);
   const note = (text) => make("p", { class: "note" }, text);
   const leaveOut = (name, text) => section(name).append(note(text));
-  const whole = (n) => n.toLocaleString("en-US");
-  const plural = (n, word) => `${whole(n)} ${word}${n === 1 ? "" : "s"}`;
-  const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
-  function number(value, digits = 3) {
-    if (value === null) return "not known";
-    if (value === 0) return "0";
-    const size = Math.abs(value);
-    if (size >= 1e-3 && size < 1e6) return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 12 });
-    return value.toExponential(Math.max(0, digits - 2)).replace("e+", "e");
-  }
   function typed(text, Kind) {
     const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
     return new Kind(bytes.buffer);
   }
-  // A figure whose drawing has the width that there is, so that its letters have one size everywhere.
   function figure(words, height, paint, caption) {
-    const holder = make("figure");
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", words);
-    holder.append(svg);
-    if (caption) holder.append(make("figcaption", {}, caption));
-    let last = 0;
-    const render = () => {
-      // On paper the width is not known beforehand: half of a page, or most of it.
-      const width = printing ? (holder.closest(".two") ? 340 : 460) : Math.round(holder.clientWidth);
-      if (!width || width === last) return;
-      last = width;
-      svg.replaceChildren();
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      paint(svg, width, height);
-    };
-    new ResizeObserver(render).observe(holder);
+    // On paper the width is not known beforehand: half of a page, or most of it.
+    const width = (holder) => (printing ? (holder.closest(".two") ? 340 : 460) : Math.round(holder.clientWidth));
+    const [holder, render] = fitted(words, height, paint, caption, width);
     redraws.push(render);
     return holder;
   }
@@ -295,48 +254,21 @@
     function find(event) {
       const box = canvas.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * size, y = ((event.clientY - box.top) / box.height) * size;
-      let best = -1, least = event.pointerType === "touch" ? 26 * 26 : 14 * 14;
-      for (let k = 0; k < count; k += 1) {
-        const [px, py] = at(k), gap = (px - x) ** 2 + (py - y) ** 2;
-        if (gap < least) [least, best] = [gap, k];
-      }
-      return best;
+      return nearestTo(count, at, x, y, event.pointerType === "touch" ? 26 : 14);
     }
     function showTip(k) {
       tip.hidden = k < 0;
       if (k < 0) return;
       const kind = classText(k);
       tip.replaceChildren(showItem(k), kind ? make("div", { class: "role", dir: "auto" }, kind) : "");
-      const [x, y] = at(k);
-      tip.style.left = tip.style.right = tip.style.top = tip.style.bottom = "auto";
-      if (x < size / 2) tip.style.left = `${x + 14}px`; else tip.style.right = `${size - x + 14}px`;
-      if (y < size / 2) tip.style.top = `${y + 10}px`; else tip.style.bottom = `${size - y + 10}px`;
+      placeTip(tip, ...at(k), size);
     }
-    // The nearest point that lies more that way than sideways.
-    function next(k, dx, dy) {
-      const [x, y] = at(k);
-      let best = k, least = Infinity;
-      for (let other = 0; other < count; other += 1) {
-        const [px, py] = at(other), along = (px - x) * dx + (py - y) * dy, across = Math.abs((px - x) * dy - (py - y) * dx);
-        const gap = along ** 2 + 3 * across ** 2;
-        if (along > 1e-6 && across <= along && gap < least) [least, best] = [gap, other];
-      }
-      return best;
-    }
-    function inTheMiddle() {
-      let best = 0, least = Infinity;
-      for (let k = 0; k < count; k += 1) {
-        const [x, y] = at(k), gap = (x - size / 2) ** 2 + (y - size / 2) ** 2;
-        if (gap < least) [least, best] = [gap, k];
-      }
-      return best;
-    }
-    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const inTheMiddle = () => nearestTo(count, at, size / 2, size / 2);
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !count) return;
       const start = state.at >= 0 ? state.at : state.picked;
       const { key } = event;
-      if (arrows[key]) goTo(start < 0 ? inTheMiddle() : next(start, ...arrows[key]), side);
+      if (ARROWS[key]) goTo(start < 0 ? inTheMiddle() : nextThatWay(count, at, start, ...ARROWS[key]), side);
       else if (key === "n" || key === "p") goTo((start + (key === "n" ? 1 : -1) + count) % count, side);
       else if (key === "Home") goTo(0, side);
       else if (key === "End") goTo(count - 1, side);

@@ -12,13 +12,16 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from gramlearn.plots.web import as_script, web_part
+
 _LONGEST_TITLE = 200
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\x7f"}
 
 
 def fill_page(title: str, sentences: list[str], content: dict[str, Any]) -> str:
     """The text of the file."""
-    style, script = _part("page.css"), _part("page.js")
+    style = web_part("look.css") + _part("page.css")
+    script = as_script("parts.js", "points.js") + _part("page.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
