@@ -25,6 +25,7 @@ from gramlearn.methods.choosing.choose import (
     _reserves,
     measure_gain,
 )
+from gramlearn.methods.choosing.families import families_as_given, families_of, families_of_labels
 from gramlearn.methods.choosing.judges import group_of, judge_of, others_than
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
@@ -32,9 +33,6 @@ from gramlearn.methods.choosing.tasks import (
     OfStatements,
     differences_from_means,
     differences_of_alike,
-    families_as_given,
-    families_of,
-    families_of_labels,
     unit_of,
 )
 from gramlearn.methods.choosing.within import (

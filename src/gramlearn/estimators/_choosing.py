@@ -21,6 +21,12 @@ from gramlearn.estimators._parts.plain import Plain
 from gramlearn.estimators._parts.words import Number, Text
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family, is_standardized
 from gramlearn.methods.choosing.choose import choose
+from gramlearn.methods.choosing.families import (
+    families_as_given,
+    families_of,
+    families_of_labels,
+    families_of_sample,
+)
 from gramlearn.methods.choosing.learning import (
     PERCENTILES,
     Final,
@@ -29,15 +35,7 @@ from gramlearn.methods.choosing.learning import (
     learn_candidate,
 )
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import (
-    OfLabels,
-    OfStatements,
-    Task,
-    families_as_given,
-    families_of,
-    families_of_labels,
-    families_of_sample,
-)
+from gramlearn.methods.choosing.tasks import OfLabels, OfStatements, Task
 from gramlearn.methods.metric.fitting import PERCENTILES as WIDE
 from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss

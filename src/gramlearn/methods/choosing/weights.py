@@ -12,9 +12,10 @@ from typing import Any, Self, final
 import numpy as np
 
 from gramlearn.methods.choosing.candidates import Family, mix_with_prior
+from gramlearn.methods.choosing.families import families_of_weights
 from gramlearn.methods.choosing.learning import GAP, STEPS, Setting
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import SAMPLE, Task, families_of_weights
+from gramlearn.methods.choosing.tasks import SAMPLE, Task
 from gramlearn.methods.choosing.within import weights_standardized, weights_within
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights, measured, weigh
 from gramlearn.methods.metric.diagonal.method import WeightSolution, solve_weights
