@@ -358,7 +358,7 @@ def test_ctrl_c_says_at_once_what_goes_on_and_where_to_go_on_from(tmp_path, caps
         learner.fit(X, side=STORED)
     told = capsys.readouterr().err
     assert "makes a certificate" in told
-    assert "Ctrl-C again ends at once" in told
+    assert "Ctrl-C again ends at once, without one" in told
     advice = (
         f"call fit again with the same arguments to go on from `checkpoint='{tmp_path / 'fit'}'`"
     )
@@ -383,6 +383,9 @@ def test_a_second_ctrl_c_ends_at_once_and_says_of_no_gap(at, tmp_path, monkeypat
     with pytest.raises(SolveInterrupted, match="interrupted before it had a certificate") as stop:
         learner.fit(X, side=STORED)
     assert "inf" not in str(stop.value)
+    assert "this exception is the prior, or not known to be better" in str(stop.value)
+    assert "the answer so far" not in str(stop.value)
+    assert str(pickle.loads(pickle.dumps(stop.value))) == str(stop.value)
     assert (str(tmp_path / "fit") in str(stop.value)) is (at > 0)  # once something was reached
     assert not hasattr(learner, "solution_")
 

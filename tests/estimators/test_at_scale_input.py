@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import gramlearn
 from gramlearn import MetricLearner
+from gramlearn._base.workers import Here
+from gramlearn.methods.metric.at_scale import digest_of_points
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.solvers.shards import Checkpoint
@@ -242,3 +245,68 @@ def test_ctrl_c_while_a_price_is_chosen_changes_nothing(monkeypatch) -> None:
     with pytest.raises(KeyboardInterrupt):
         learner.set_params(C=None).fit(X, side=SIDE)
     assert learner.components_ is before or np.array_equal(learner.components_, before)
+
+
+def test_ctrl_c_while_statements_are_read_leaves_nothing_behind(monkeypatch, tmp_path) -> None:
+    def interrupted(*given) -> None:
+        raise KeyboardInterrupt
+
+    closed = []
+    monkeypatch.setattr("gramlearn.methods.metric.at_scale.rows_in_memory", interrupted)
+    monkeypatch.setattr(Here, "close", lambda crew: closed.append(crew))
+    learner = MetricLearner(**GIVEN, checkpoint=tmp_path / "fit")
+    before, threads = dict(vars(learner)), threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(X, side=SIDE)
+    assert closed
+    assert vars(learner) == before
+    assert threading.active_count() == threads
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:the solve was stopped by the callback")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        np.random.default_rng,
+        np.random.RandomState,
+        np.random.PCG64,
+        lambda seed: np.random.Generator(np.random.MT19937(seed)),
+    ],
+    ids=["Generator", "RandomState", "BitGenerator", "Generator of many words"],
+)
+def test_a_checkpoint_knows_what_is_drawn_from_by_its_state(draw, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("gramlearn.methods.metric.at_scale.SAMPLE", 300)
+    settings = {"C": 0.1, "tol": 1e-9, "checkpoint": tmp_path / "fit"}
+    once = draw(3)
+    stopped = {"callback": lambda record: record.iteration == 3}
+    MetricLearner(**settings, random_state=once, **stopped).fit(X, side=SIDE)
+    with pytest.raises(
+        ValueError, match="state of `random_state`; pass an empty folder, and `random_state` as a"
+    ) as refused:
+        MetricLearner(**settings, random_state=once).fit(X, side=SIDE)
+    assert "numbers that follow" not in str(refused.value)
+    MetricLearner(**settings, random_state=draw(3)).fit(X, side=SIDE)
+
+
+def test_what_is_drawn_from_is_named_where_statements_are_drawn(tmp_path) -> None:
+    """Of labels, on a cluster or of points that Dask has."""
+    da = pytest.importorskip("dask.array")
+    rng, y = np.random.default_rng(3), np.arange(N) % 3
+    settings = GIVEN | {"checkpoint": tmp_path, "random_state": rng, "n_pairs": 100}
+    points = da.from_array(X)
+    MetricLearner(**settings).fit(points, y)
+    with pytest.raises(ValueError, match="had other statements, state of `random_state`; pass"):
+        MetricLearner(**settings).fit(points, y)
+
+
+def test_all_points_in_host_memory_tell_a_checkpoint(tmp_path) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((3000, 2))
+    crew = Here()
+    other = points.copy()
+    other[1] += 1.0
+    known = digest_of_points(points, crew)
+    assert digest_of_points(torch.asarray(points), crew) == known
+    assert digest_of_points(torch.asarray(other), crew) != known

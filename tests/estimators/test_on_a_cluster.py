@@ -179,6 +179,29 @@ def test_a_fit_may_be_a_task_of_a_process_with_one_thread(client, side, whole) -
         check_same(client.submit(fit, seceded, pure=False).result(timeout=60), whole)
 
 
+def test_a_task_comes_back_from_a_fit_however_that_ends(client, side) -> None:
+    """Else its process runs more tasks than it has threads."""
+
+    def fit() -> list[bool]:
+        from distributed import get_client
+        from distributed.threadpoolexecutor import thread_state
+
+        ends = []
+        lazy = da.from_array(np.arange(N) % 2, chunks=N)
+        settings = LEARNER | {"n_pairs": 100}
+        for given, y, pairs in (({"memory_limit": 1000}, None, side), ({}, lazy, None)):
+            try:
+                MetricLearner(**settings | given).fit(X, y, side=pairs, client=get_client())
+            except ValueError:
+                ends.append(thread_state.proceed)
+            else:
+                ends.append(thread_state.proceed)
+        return ends
+
+    of_so_many(client, 1)
+    assert client.submit(fit, pure=False).result(timeout=60) == [True, True]
+
+
 def test_an_error_of_workers_is_told_once(client, monkeypatch) -> None:
     """Each process would write that of a task to its log, however often it came."""
     of_so_many(client, 2)

@@ -330,3 +330,12 @@ def generator(random_state: Any) -> np.random.Generator:
             "`random_state` must be None, a whole number of at least 0 or a numpy Generator; got "
             f"{random_state!r}."
         ) from None
+
+
+def state_of(random_state: Any) -> Any:
+    """The state of what is drawn from, which another draw changes; None of seeds."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state.get_state(legacy=False)
+    if isinstance(random_state, np.random.Generator):
+        return random_state.bit_generator.state
+    return random_state.state if isinstance(random_state, np.random.BitGenerator) else None

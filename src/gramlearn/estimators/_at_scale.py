@@ -17,9 +17,9 @@ from scipy.sparse import issparse
 
 from gramlearn._base.arrays import as_real, constant, is_elsewhere, to_numpy
 from gramlearn._base.moving import beside
-from gramlearn._base.validation import as_numbers, check_flag, generator
+from gramlearn._base.validation import as_numbers, check_flag, generator, state_of
 from gramlearn._base.warnings import warn
-from gramlearn._base.workers import crew_for
+from gramlearn._base.workers import Crew, crew_for
 from gramlearn._base.workers.lazy import is_lazy
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._asked_at_scale import AsksAtScale
@@ -48,7 +48,7 @@ from gramlearn.side_information.stored_triplets import StoredTriplets
 from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.shards import Checkpoint, Forecast, Needed, Recovering
-from gramlearn.solvers.shards.checkpoint import PROBLEM
+from gramlearn.solvers.shards.checkpoint import PROBLEM, STATE
 from gramlearn.solvers.shards.forecast import in_small_chunks, read_limit
 from gramlearn.solvers.solve import attempt
 from gramlearn.solvers.solver import Start
@@ -104,11 +104,12 @@ class LearnsAtScale(AsksAtScale):
             return super().fit(X, y, side=side)
         self._forget_choice()
         self._adds = False
+        given = self._in_words()  # before anything is drawn
         stored = self._stored(X, y, side, client)
         for name in ("basis_", "inner_", "feature_weights_", "_seen"):
             self.__dict__.pop(name, None)  # of an earlier fit
         with self._timed(self._chooses):
-            self._learn_at_scale(X, stored, client)
+            self._learn_at_scale(X, stored, client, given)
         self._settle_beside(X)
         self.learned_from_ = told(
             type(stored).__name__, stored.size, int(X.shape[0]), stored.digest, repr(stored)
@@ -190,7 +191,8 @@ class LearnsAtScale(AsksAtScale):
         self._check_is_for_all_of_a_metric()
         n = int(X.shape[0])
         if side is None and y is not None and is_lazy(y):
-            y = crew_for(y, client, None).computed(y)
+            with crew_for(y, client, None) as crew:
+                y = crew.computed(y)
         if isinstance(side, StoredStatements):
             if y is not None:
                 warn_of_unused_labels("from which all is learned")
@@ -239,11 +241,24 @@ class LearnsAtScale(AsksAtScale):
 
     # ---- learning ---------------------------------------------------------------------------
 
-    def _learn_at_scale(self, X: Any, stored: StoredStatements, client: Any) -> None:
+    def _learn_at_scale(
+        self, X: Any, stored: StoredStatements, client: Any, given: dict[str, str]
+    ) -> None:
         checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         memory = None if self.memory_limit is None else read_limit(self.memory_limit)
+        with crew_for(X, client, memory) as crew:
+            self._learn_by(crew, X, stored, checkpoint, given)
+
+    def _learn_by(
+        self,
+        crew: Crew,
+        X: Any,
+        stored: StoredStatements,
+        checkpoint: Checkpoint | None,
+        given: dict[str, str],
+    ) -> None:
+        """Learn by a crew, which somebody closes however it ends; `given` are the parameters, in words."""
         last = self._last_answer()
-        crew = crew_for(X, client, memory)
         # Not for a refusal after all has been chosen.
         self._forecast(X, stored, *crew.room_beside(X)).check(self.memory_limit)
         # What is drawn at random is the same when a fit goes on.
@@ -254,7 +269,7 @@ class LearnsAtScale(AsksAtScale):
         about = {}
         if checkpoint is not None:
             about = {"X": digest_of_points(table, crew), "statements": stored.digest}
-            checkpoint.check(about)
+            checkpoint.check(about, given)
         sample = Sample.of(X, stored, rng, crew)
         points = self._checked_points(sample.points, reset=True)
         self._check_n_components(points)
@@ -274,10 +289,10 @@ class LearnsAtScale(AsksAtScale):
         )
         reached = keep = None
         if checkpoint is not None:
-            reached = checkpoint.resume(about | {PROBLEM: whole.digest}, self._in_words())
+            reached = checkpoint.resume(about | {PROBLEM: whole.digest}, given)
             keep = checkpoint.keep
         newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()
-        with crew:
+        with crew:  # whose memory is needed for the rest
             solution = self._solve_in_shards(
                 whole.placed(crew, table),
                 whole.problem,
@@ -298,11 +313,15 @@ class LearnsAtScale(AsksAtScale):
 
     def _in_words(self) -> dict[str, str]:
         """The parameters that a problem follows from, each as it was given."""
-        return {
+        words = {
             name: repr(given) if np.ndim(given) == 0 else digest(name, [as_bytes(given)])
             for name, given in self.get_params(deep=False).items()
             if name not in _OF_THE_WAY
         }
+        if (state := state_of(self.random_state)) is not None:
+            words[STATE] = digest(STATE, [repr(state).encode()])
+            del words["random_state"]
+        return words
 
     def _solve_in_shards(
         self,
@@ -360,7 +379,9 @@ def _say_it_ends(advice: str) -> None:
     words = (
         "interrupted; a look at all statements now makes a certificate of what was learned so far"
     )
-    after = "; ".join(part for part in (words, "Ctrl-C again ends at once", advice) if part)
+    after = "; ".join(
+        part for part in (words, "Ctrl-C again ends at once, without one", advice) if part
+    )
     sys.stderr.write(f"\n{after}\n")
     sys.stderr.flush()
 

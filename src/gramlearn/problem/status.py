@@ -52,18 +52,23 @@ class SolveInterrupted(KeyboardInterrupt):
     The rule of the whole library: a solve ends at once with its best answer in this exception, which is a
     KeyboardInterrupt, so that scripts end as usual. An interrupted `fit` uses that answer and raises when it is
     done: the estimator is fitted with it. Without an answer of a finite gap, or after a second Ctrl-C, the
-    estimator is as it was before `fit`, and the next `fit` is not affected.
+    estimator is as it was before `fit`, and the next `fit` is not affected; `solution` is the prior then, or
+    nothing is known of how far it is from the optimum, and `advice` says where to go on from, if anywhere.
     """
 
     def __init__(self, solution: Any, where: str = "", fitted: str = "", advice: str = "") -> None:
-        if not where:
-            gap = solution.relative_gap
-            where = f"at relative gap {gap:.1e}" if gap < INF else "before it had a certificate"
+        is_known = getattr(solution, "relative_gap", 0.0) < INF
+        if is_known and not where:
+            where = f"at relative gap {solution.relative_gap:.1e}"
+        where = where or "before it had a certificate"
+        held = "the attribute `solution` of this exception"
         holder = f"{fitted} is fitted with it" if fitted else "it may be gone on from"
-        super().__init__(
-            f"the solve was interrupted {where}; the answer so far is the attribute `solution` of this "
-            f"exception, and {holder}{advice and '; '}{advice}"
+        told = (
+            f"the answer so far is {held}, and {holder}"
+            if is_known
+            else f"{held} is the prior, or not known to be better"
         )
+        super().__init__(f"the solve was interrupted {where}; {told}{advice and '; '}{advice}")
         self.solution, self.where, self.fitted = solution, where, fitted
         self.advice = advice
 

@@ -16,7 +16,6 @@ from gramlearn._base.arrays import (
     as_real,
     is_array,
     is_finite,
-    is_numpy,
     is_on_host,
     namespace,
     to_numpy,
@@ -68,8 +67,8 @@ def rows_in_memory(X: Any, rows: np.ndarray, crew: Crew) -> Any:
 
 def digest_of_points(X: Any, crew: Crew) -> str:
     """The same for the same points; of those that are not in this process's memory, of a thousand rows."""
-    if is_numpy(X):
-        return digest("points", [checksum(X)])
+    if not is_lazy(X) and is_on_host(X):
+        return digest("points", [checksum(to_numpy(X))])
     rows = np.arange(0, X.shape[0], max(1, X.shape[0] // _LOOKED_AT))
     some = to_numpy(rows_in_memory(X, rows, crew))
     return digest("points", [str(tuple(X.shape)).encode(), as_bytes(some)])

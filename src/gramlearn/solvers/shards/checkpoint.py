@@ -21,6 +21,7 @@ from gramlearn.solvers.primal_newton.state import PrimalState
 _VERSION = "2"
 _NAME = "checkpoint.safetensors"
 PROBLEM = "numbers that follow from them"  # from what is given, with what else it is a word about
+STATE = "state of `random_state`"  # of what is drawn from, not of a number
 
 
 class Reached(NamedTuple):
@@ -85,9 +86,12 @@ class Checkpoint:
             return
         others = [name for name in given or {} if then.get(name) != (given or {})[name]]
         told = [*(name for name in changed if name != PROBLEM), *others] or changed
+        how = "or the same arguments as then"
+        if STATE in told:
+            how = "and `random_state` as a number, since each draw moves the state of a generator"
         raise ValueError(
             f"`checkpoint={str(self._folder)!r}` holds what another fit has reached, which had other "
-            f"{', '.join(told)}; pass an empty folder, or the same arguments as then."
+            f"{', '.join(told)}; pass an empty folder, {how}."
         )
 
     def resume(
