@@ -276,7 +276,7 @@ def test_ctrl_c_while_statements_are_read_leaves_nothing_behind(monkeypatch, tmp
     ids=["Generator", "RandomState", "BitGenerator", "Generator of many words"],
 )
 def test_a_checkpoint_knows_what_is_drawn_from_by_its_state(draw, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("gramlearn.methods.metric.at_scale.SAMPLE", 300)
+    monkeypatch.setattr("gramlearn.methods.metric.at_scale.SAMPLE", 20)
     settings = {"C": 0.1, "tol": 1e-9, "checkpoint": tmp_path / "fit"}
     once = draw(3)
     stopped = {"callback": lambda record: record.iteration == 3}
