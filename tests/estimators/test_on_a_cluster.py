@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from gramlearn import MetricLearner, Status
 from gramlearn._base.workers.in_dask import aligned
@@ -131,6 +132,14 @@ def _count_workers() -> int:
 def test_pairs_in_memory_travel_once(client, whole) -> None:
     pairs = Pairs(np.c_[i, j][ALIKE], np.c_[i, j][~ALIKE], n_points=N)
     check_same(MetricLearner(**LEARNER).fit(X, side=pairs, client=client), whole)
+
+
+def test_pairs_drawn_from_labels_choose_as_in_memory(client) -> None:
+    """They are of all classes, so that no share of the prior is kept for others."""
+    y = (X[:, 0] > 0) + 2 * (X[:, 3] > 0.3)
+    learner = MetricLearner(n_pairs=800, random_state=0)
+    chosen = [clone(learner).fit(X, y, **there) for there in ({}, {"client": client})]
+    assert len({(fit.prior_share_, fit.statements_, fit.prior_) for fit in chosen}) == 1
 
 
 def test_what_moves_does_not_depend_on_how_many_pairs_there_are(client, tmp_path) -> None:

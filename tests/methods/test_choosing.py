@@ -22,6 +22,7 @@ from gramlearn.methods.choosing.choose import (
     Gain,
     Judged,
     _join_folds,
+    _leave_out_last,
     _reserves,
     measure_gain,
 )
@@ -313,6 +314,14 @@ def test_pairs_as_they_are_take_a_point_to_stand_without_those_drawn(margin, gai
     scores = np.outer([0.0, 0.5, 0.5 + margin], np.ones(50))
     judged = judged_alone(scores, np.arange(50) % 5)
     assert measure_gain(judged, _reserves(tried)).mean == pytest.approx(gain)
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.4])
+def test_what_was_left_out_is_never_chosen_however_it_scores(lead):
+    scores = np.outer([0.0, 0.5, 0.5 + lead], np.ones(50))
+    reserve = np.zeros((2, 3))
+    _leave_out_last(reserve)
+    assert measure_gain(judged_alone(scores, np.arange(50) % 5), reserve).mean == pytest.approx(0.5)
 
 
 def test_the_standard_error_is_that_of_points_where_things_share_them():

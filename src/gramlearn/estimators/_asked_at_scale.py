@@ -73,11 +73,12 @@ class AsksAtScale(AnswersLazily):
     def _want_as_given(
         self,
         stored: StoredStatements,
-        side: SideInformation,
+        known: Known,
         X: np.ndarray,
         rng: np.random.Generator,
     ) -> Wanted:
         """At the price given, from the prior given."""
+        side = cast(SideInformation, known.side)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, side, "MetricLearner")
         if loss.is_hard:
@@ -100,11 +101,12 @@ class AsksAtScale(AnswersLazily):
     def _choose_at_scale(
         self,
         stored: StoredStatements,
-        side: SideInformation,
+        known: Known,
         X: np.ndarray,
         rng: np.random.Generator,
     ) -> Wanted | None:
         """From the prior, and at the price, that a sample chooses; None where a prior alone is best."""
+        side = cast(SideInformation, known.side)
         regularizer = read_regularizer(self.regularizer)
         prior = None if self._tries_prior else self._prior(X, True, side, None)
         given = None if prior is None else prior.root
@@ -113,7 +115,7 @@ class AsksAtScale(AnswersLazily):
         settle = partial(_settled, coincide)
         final, chosen = self._learn_best(
             Places(points),
-            Known(side),
+            known,
             regularizer,
             False,
             settle,

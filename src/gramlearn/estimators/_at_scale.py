@@ -23,6 +23,7 @@ from gramlearn._base.workers import Crew, crew_for
 from gramlearn._base.workers.lazy import is_lazy
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._asked_at_scale import AsksAtScale
+from gramlearn.estimators._choosing import Known
 from gramlearn.estimators._learned_from import is_from_file, told
 from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_labels
 from gramlearn.methods.choosing.candidates import mix_with_prior
@@ -109,7 +110,7 @@ class LearnsAtScale(AsksAtScale):
         for name in ("basis_", "inner_", "feature_weights_", "_seen"):
             self.__dict__.pop(name, None)  # of an earlier fit
         with self._timed(self._chooses):
-            self._learn_at_scale(X, stored, client, given)
+            self._learn_at_scale(X, stored, client, given, is_drawn=side is None)
         self._settle_beside(X)
         self.learned_from_ = told(
             type(stored).__name__, stored.size, int(X.shape[0]), stored.digest, repr(stored)
@@ -242,12 +243,12 @@ class LearnsAtScale(AsksAtScale):
     # ---- learning ---------------------------------------------------------------------------
 
     def _learn_at_scale(
-        self, X: Any, stored: StoredStatements, client: Any, given: dict[str, str]
+        self, X: Any, stored: StoredStatements, client: Any, given: dict[str, str], is_drawn: bool
     ) -> None:
         checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         memory = None if self.memory_limit is None else read_limit(self.memory_limit)
         with crew_for(X, client, memory) as crew:
-            self._learn_by(crew, X, stored, checkpoint, given)
+            self._learn_by(crew, X, stored, checkpoint, given, is_drawn)
 
     def _learn_by(
         self,
@@ -256,14 +257,15 @@ class LearnsAtScale(AsksAtScale):
         stored: StoredStatements,
         checkpoint: Checkpoint | None,
         given: dict[str, str],
+        is_drawn: bool,
     ) -> None:
         """Learn by a crew, which somebody closes however it ends; `given` are the parameters, in words."""
         last = self._last_answer()
         # Not for a refusal after all has been chosen.
         self._forecast(X, stored, *crew.room_beside(X)).check(self.memory_limit)
         # What is drawn at random is the same when a fit goes on.
-        is_drawn = checkpoint is not None and self.random_state is None
-        rng = generator(checkpoint.seed if is_drawn and checkpoint else self.random_state)
+        is_seeded = checkpoint is not None and self.random_state is None
+        rng = generator(checkpoint.seed if is_seeded and checkpoint else self.random_state)
         # A data frame stays with the sample, for its names.
         table = X if is_lazy(X) else as_numbers(X, "X")
         about = {}
@@ -274,7 +276,7 @@ class LearnsAtScale(AsksAtScale):
         points = self._checked_points(sample.points, reset=True)
         self._check_n_components(points)
         want = self._choose_at_scale if self._chooses else self._want_as_given
-        wanted = want(stored, sample.side, points, rng)
+        wanted = want(stored, Known(sample.side, is_drawn=is_drawn), points, rng)
         if wanted is None:
             return
         whole = AtScale.of(

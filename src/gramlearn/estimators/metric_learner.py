@@ -167,8 +167,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         they are, beside as many drawn at random as unlike), or None.
     prior_share_ : float
         The share of squared distances that is the prior's, on average: a quarter where statements are "others",
-        or were chosen by a sample of those in files and have no bounds, so that groups which no statement is
-        about can still be told apart, else 0. `solution_` is what was learned before it was mixed with the
+        or were chosen by a sample of those in files, without bounds or a loss, so that groups which none
+        is about can still be told apart, else 0. `solution_` is what was learned before it was mixed with the
         prior.
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.

@@ -208,7 +208,7 @@ def choose(
         candidates, judged, reserve = judged_so_far()
         further = _gain_of(judged.scores[-1] - judged.scores[leader], judged)
         if not (further.is_clear and further.mean >= _WORTH_IT):
-            reserve[:, -1] = np.inf
+            _leave_out_last(reserve)
             break
     gain = measure_gain(judged, reserve)
     found = candidates[_best(judged, reserve)] if gain.is_clear else PLAIN
@@ -256,6 +256,11 @@ def _reserves(candidates: Sequence[Candidate]) -> np.ndarray:
         for candidate in candidates
     ]
     return np.asarray(found).T
+
+
+def _leave_out_last(reserve: np.ndarray) -> None:
+    """No lead is large enough for the last candidate."""
+    reserve[:, -1] = 1.0, np.inf
 
 
 def _best(judged: Judged, reserve: np.ndarray) -> int:

@@ -1,6 +1,6 @@
 """The files of the page, by name: what a browser asks for is looked up here and is never a path on the disk.
 
-Hand-written HTML, CSS and ES modules without a build step. The look and the small parts are those of the report.
+HTML, CSS and ES modules by hand, without a build step; the look and the small parts are those of the report.
 """
 
 from functools import cache
