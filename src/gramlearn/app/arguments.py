@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 _TABLES = "csv|tsv|jsonl|json|parquet"
 
 
-def add_points(parser: ArgumentParser, *, two_tables: bool = True) -> None:
+def add_points(parser: ArgumentParser, *, two_tables: bool = True, required: bool = True) -> None:
     """--points, and how to read them."""
     group = parser.add_argument_group("points")
     group.add_argument(
         "--points",
-        required=True,
+        required=required,
         metavar="FILE",
         help="the points: .npy, .csv, .tsv, .jsonl or .parquet; - is stdin",
     )

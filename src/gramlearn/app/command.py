@@ -26,6 +26,7 @@ _VERBS = (
     "inspect",
     "export",
     "report",
+    "studio",
     "demo",
     "completion",
 )

@@ -123,29 +123,36 @@ class Store:
                 return known[0]
             if of is not None:
                 self._catch_up()
-                if of not in self._standing:
-                    raise ValueError(
-                        f"`of` is {of}, which is no answer that stands: it was taken back or replaced; "
-                        "look at the answers again."
-                    )
+                self._check_standing(of)
             text = json.dumps(names, ensure_ascii=False)
             return self._add(event, "answer", judge, question, kind, text, answer, bool(random), of)
 
-    def undo(self, event: str, judge: str) -> Answer | None:
+    def undo(self, event: str, judge: str, of: int | None = None) -> Answer | None:
         """Take back the last standing answer of a judge, and return it; None where there is none.
 
-        The same event again takes back nothing more, and returns the same.
+        With `of` it is that answer, whoever gave it. The same event again takes back nothing more, and returns
+        the same.
         """
         with self._transaction():
             known = self._find(event, "undo")
             if known is not None:
                 return None if known[1] is None else self._taken_back(known[1])
             self._catch_up()
-            own = (answer for answer in reversed(self._standing.values()) if answer.judge == judge)
-            last = next(own, None)
-            of = None if last is None else last.seq
+            if of is not None:
+                self._check_standing(of)
+            own = (one for one in reversed(self._standing.values()) if one.judge == judge)
+            taken = next(own, None) if of is None else self._standing[of]
+            of = None if taken is None else taken.seq
             self._add(event, "undo", judge, None, None, None, None, None, of)
-            return last
+            return taken
+
+    def seq_of(self, event: str) -> int | None:
+        """The number of an event that is kept already."""
+        with self._lock, said_in_a_sentence(self._path, "read"):
+            found = self._connection.execute(
+                "SELECT seq FROM events WHERE event = ?", (event,)
+            ).fetchone()
+        return None if found is None else int(found[0])
 
     def answers(self) -> list[Answer]:
         """The answers that stand, in the order in which they were given."""
@@ -255,6 +262,13 @@ class Store:
     def _catch_up(self) -> None:
         """Bring `_standing` up to date with what this process and others have added."""
         self._seen = find_standing(self._connection, self._standing, self._seen, self._with_rows)
+
+    def _check_standing(self, of: int) -> None:
+        if of not in self._standing:
+            raise ValueError(
+                f"`of` is {of}, which is no answer that stands: it was taken back or replaced; look at the "
+                "answers again."
+            )
 
     def _taken_back(self, seq: int) -> Answer:
         return self._with_rows(read_answer(self._connection, seq))

@@ -40,7 +40,7 @@ class Items:
             return cls(ids=names)
         known = _listed(items, "items", n_points)
         if any(getattr(item, "ndim", 0) for item in known):
-            return cls(images=_pictures(items), ids=names)
+            return cls(images=gray_or_colors(items), ids=names)
         are_paths = [isinstance(item, Path) for item in known]
         if all(are_paths):
             return cls(images=known, ids=names)
@@ -77,7 +77,7 @@ class Items:
     def _image(self, row: int) -> str:
         assert self.images is not None
         if isinstance(self.images, np.ndarray):
-            return _address(_png(self.images[row]), "png")
+            return _address(as_png(self.images[row]), "png")
         path = self.images[row]
         try:
             if path.stat().st_size > _ALL_IMAGES:
@@ -133,7 +133,7 @@ def _address(data: bytes, kind: str) -> str:
     return f"data:image/{kind};base64,{b64encode(data).decode()}"
 
 
-def _pictures(items: Any) -> np.ndarray:
+def gray_or_colors(items: Any) -> np.ndarray:
     """Gray values or colors as whole numbers from 0 to 255; gray ones from the least to the largest of all."""
     try:
         values = np.asarray(items)
@@ -162,7 +162,7 @@ def _pictures(items: Any) -> np.ndarray:
     return np.asarray(np.rint((values - low) * (255 / (high - low or 1.0)))).astype(np.uint8)
 
 
-def _png(picture: np.ndarray) -> bytes:
+def as_png(picture: np.ndarray) -> bytes:
     """A picture as a PNG file: its size, its rows, each after a zero, and an end."""
     height, width = picture.shape[:2]
     kind = _GRAY if picture.ndim == 2 else _COLORS[picture.shape[2]]

@@ -1,0 +1,224 @@
+"""The routes: JSON as the page takes it, lists of answers, and files out and in again."""
+
+import json
+from itertools import combinations
+from threading import Thread
+
+import numpy as np
+import pytest
+from tests.app.studio.serving import Client, serving, some_points
+
+from gramlearn.app.studio.store import Store
+from gramlearn.files import read_judgments
+from gramlearn.files.points import Points
+
+NAMED = Points(some_points(6).X, [*"abcdef"], source="points")
+
+
+@pytest.fixture
+def client(tmp_path):
+    with serving(tmp_path / "a.db", NAMED) as server:
+        client = Client.of(server)
+        yield client
+        client.close()
+
+
+def answer_all(client, choose, judge="me", question=None):
+    """Answer until there is nothing to ask; what `choose` says of the ids."""
+    client.judge = judge
+    question = question or client.next()
+    while "none" not in question:
+        ids = [item["id"] for item in question["items"]]
+        question = client.answer(question, choose(ids))["next"]
+    return question["none"]
+
+
+def test_a_question_comes_with_the_confirmation_of_the_answer(client):
+    question = client.next()
+    assert question.keys() == {"question", "kind", "number", "items"}
+    assert (question["kind"], question["number"]) == ("pair", 1)
+    assert all(item["id"] == "abcdef"[item["number"]] for item in question["items"])
+    answer = client.answer(question, "alike", "e")
+    assert answer["next"]["number"] == 2
+    assert client.answer(question, "alike", "e")["seq"] == answer["seq"]
+    state = client.get("/api/state")
+    assert (state["n_answers"], state["n_points"], state["learned"]) == (1, 6, None)
+    assert state["judges"] == [{"name": "me", "n_answers": 1}]
+
+
+def test_an_answer_to_a_question_of_before_brings_another(client):
+    found = client.answer({"question": "gone"}, "alike", code=409)
+    assert "here is another" in found["error"]
+    assert found["next"].keys() == {"question", "kind", "number", "items"}
+
+
+def test_an_answer_that_is_none_is_refused_in_a_sentence(client):
+    found = client.answer(client.next(), "perhaps", code=400)
+    assert "must be one of alike, unlike, unsure" in found["error"]
+
+
+def test_undo_brings_the_question_back(client):
+    question = client.next()
+    client.answer(question, "alike")
+    found = client.post("/api/undo", event="u")
+    assert found["undone"]["answer"] == "alike"
+    assert found["next"]["items"] == question["items"]
+    assert client.post("/api/undo", event="v")["undone"] is None
+    assert client.get("/api/state")["n_answers"] == 0
+
+
+def test_the_last_answers_come_a_page_at_a_time_and_can_be_changed(tmp_path):
+    with serving(tmp_path / "a.db") as server:
+        client = Client.of(server)
+        assert "There are no more questions" in answer_all(client, lambda ids: "alike")
+        first = client.get("/api/answers?which=last")
+        assert first["more"]
+        last = first["answers"][-1]["seq"]
+        rest = client.get(f"/api/answers?which=last&after={last}")
+        seqs = [answer["seq"] for answer in first["answers"] + rest["answers"]]
+        assert seqs == sorted(seqs, reverse=True)
+        assert len(set(seqs)) == 66
+        changed = client.post("/api/change", event="c", seq=seqs[5], answer="unlike")["seq"]
+        top = client.get("/api/answers?which=last")["answers"][0]
+        assert (top["seq"], top["answer"]) == (changed, "unlike")
+        assert client.get("/api/answers?judge=nobody")["answers"] == []
+        client.close()
+
+
+def test_contradictions_are_the_unlike_pairs_that_alike_ones_join(client):
+    wrong = {frozenset("ac"), frozenset("ef")}
+    alike = {frozenset("ab"), frozenset("bc"), frozenset("de")}
+    answer_all(client, lambda ids: "alike" if frozenset(ids) in alike else "unlike")
+    found = client.get("/api/answers?which=contradictions")["answers"]
+    pairs = {frozenset(item["id"] for item in answer["items"]): answer["why"] for answer in found}
+    assert pairs.keys() == {frozenset("ac"), frozenset("ab"), frozenset("bc")}
+    assert "2 answers in a chain" in pairs[frozenset("ac")]
+    assert not wrong & alike
+
+
+def test_contradictions_of_comparisons_are_circles(tmp_path):
+    with serving(tmp_path / "a.db", Points(NAMED.X[:4], [*"abcd"]), kind="triplet") as server:
+        client = Client.of(server)
+        # b is nearer to a than c, c than d, and d than b; all else follows the alphabet.
+        circle = {("a", "b", "c"): "b", ("a", "c", "d"): "c", ("a", "b", "d"): "d"}
+
+        def choose(ids):
+            first, *others = ids
+            nearer = circle.get((first, *sorted(others)), min(others))
+            return ("second", "third")[others.index(nearer)]
+
+        answer_all(client, choose)
+        found = client.get("/api/answers?which=contradictions")["answers"]
+        sets = {frozenset(item["id"] for item in answer["items"]) for answer in found}
+        assert {frozenset("abc"), frozenset("acd"), frozenset("abd")} <= sets
+        assert all("less than itself" in answer["why"] for answer in found)
+        client.close()
+
+
+def test_judges_and_what_they_disagree_about(tmp_path):
+    with serving(tmp_path / "a.db", NAMED, repeats=2) as server:
+        client = Client.of(server)
+        answer_all(client, lambda ids: "alike", "ann")
+        answer_all(client, lambda ids: "unlike" if "a" in ids else "alike", "bob")
+        state = client.get("/api/state")
+        assert state["agreement_of_judges"] == {"rate": 10 / 15, "n": 15}
+        assert state["judges"] == [{"name": name, "n_answers": 15} for name in ("ann", "bob")]
+        found = client.get("/api/answers?which=disagreements")["answers"]
+        assert len(found) == 10
+        assert all("a" in [item["id"] for item in answer["items"]] for answer in found)
+        client.close()
+
+
+@pytest.mark.parametrize("kind", ["pair", "triplet", "odd"])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_what_is_exported_is_read_as_judgments_and_imported_again(tmp_path, kind, format):
+    choose = {
+        "pair": lambda ids: "alike" if set(ids) <= set("abc") else "unlike",
+        "triplet": lambda ids: "second" if ids[1] < ids[2] else "third",
+        "odd": lambda ids: ("first", "second", "third")[ids.index(max(ids))],
+    }[kind]
+    with serving(tmp_path / "a.db", NAMED, kind=kind) as server:
+        client = Client.of(server)
+        question = client.answer(client.next(), "unsure")["next"]
+        answer_all(client, choose, question=question)
+        n = client.get("/api/state")["n_answers"]
+        code, headers, data = client.ask("GET", f"/api/export?format={format}")
+        assert code == 200
+        assert headers["Content-Disposition"] == f'attachment; filename="judgments.{format}"'
+        client.close()
+    path = tmp_path / f"judgments.{format}"
+    path.write_bytes(data)
+    from_file = read_judgments(path, NAMED).side
+    from_store = read_judgments(tmp_path / "a.db", NAMED).side
+    tables = [np.sort(side.statement_points(), axis=0).tolist() for side in (from_file, from_store)]
+    assert tables[0] == tables[1]
+    with serving(tmp_path / "b.db", NAMED, kind=kind) as server:
+        client = Client.of(server)
+        for added in (n - 1, 0):
+            code, _, found = client.ask("POST", f"/api/import?name=judgments.{format}", data)
+            assert (code, json.loads(found)["added"]) == (200, added), found
+        assert client.get("/api/state")["judges"] == [
+            {"name": f"file judgments.{format}", "n_answers": n - 1}
+        ]
+        question = client.next()
+        assert client.answer(question, "unsure")["next"].keys() == {"none"}
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.exe", b"MZ", "does not say its format"),
+        ("a.csv", b"", ""),
+        ("a.csv", b"anchor,positive,negative\na,b,c\n", "asks questions of the kind 'pair'"),
+        ("../../a.csv", b"x,y\n1,2\n", ""),
+        ("a.json", b"{", ""),
+    ],
+)
+def test_a_file_that_is_none_is_refused_in_a_sentence(client, name, data, says):
+    code, _, found = client.ask("POST", f"/api/import?name={name}", data)
+    assert code == 400
+    sentence = json.loads(found)["error"]
+    assert says in sentence
+    assert "/tmp" not in sentence
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/answers?which=all", "/api/answers?after=x", "/api/export?format=x"]
+)
+def test_a_route_says_what_it_expects(client, path):
+    code, _, data = client.ask("GET", path)
+    assert code == 400
+    assert "must be" in json.loads(data)["error"]
+
+
+def test_two_browsers_lose_no_answer_and_are_asked_nothing_twice(tmp_path):
+    with serving(tmp_path / "a.db") as server:
+        found = []
+
+        def person():
+            client = Client.of(server)
+            question = client.next()
+            while "none" not in question:
+                ids = sorted(item["number"] for item in question["items"])
+                answer = client.answer(question, "alike")
+                found.append((tuple(ids), answer["seq"]))
+                question = answer["next"]
+            client.close()
+
+        people = [Thread(target=person) for _ in range(2)]
+        for one in people:
+            one.start()
+        for one in people:
+            one.join()
+    assert sorted(ids for ids, _ in found) == list(combinations(range(12), 2))
+    with Store.open(tmp_path / "a.db", some_points()) as store:
+        assert {(a.seq, tuple(sorted(a.items))) for a in store.answers()} == {
+            (seq, ids) for ids, seq in found
+        }
+
+
+def test_the_files_of_the_page_are_served(client):
+    code, headers, data = client.ask("GET", "/")
+    assert (code, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert data.lower().startswith(b"<!doctype html>")
