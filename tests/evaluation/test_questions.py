@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from benchmarks.scripts.questions import Judge, ask_chosen
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr, softmax
 
@@ -366,3 +367,35 @@ def test_what_cannot_be_asked_is_said(name):
     ask, error, words = SENTENCES[name]
     with pytest.raises(error, match=words.replace("(", r"\(")):
         ask()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_judge_of_the_benchmark_is_right_unless_it_shall_not_be(kind):
+    X, y = points(60), np.arange(60) % 3
+    judge = Judge.of(kind, X, y, 0.0, 0)
+    judge.hidden = np.eye(D, 2)
+    rows = judge.draw(400, np.empty((0, judge.width), dtype=int))
+    assert len(in_order(kind, rows)) == 400
+    said = judge.answer(rows)
+    if kind == "pair":
+        np.testing.assert_array_equal(said == 1, y[rows[:, 0]] == y[rows[:, 1]])
+    else:
+        ours, theirs = (
+            np.asarray(side.triplets) for side in (answer(kind, X, rows), judge.side(rows, said))
+        )
+        assert {tuple(row) for row in ours} == {tuple(row) for row in theirs}
+    judge.wrong = 0.5
+    assert 0.4 < np.mean(judge.answer(rows) != said) < 0.6
+
+
+def test_chosen_questions_teach_what_people_look_at():
+    """Of six features two matter, and the others are three times as loud."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=150)
+    X = 3.0 * rng.normal(size=(150, 6))
+    X[:, :2] = rng.normal(size=(150, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    judge = Judge.of("pair", X[:100], y[:100], 0.0, 0)
+    score = judge.scored_by(X[100:], y[100:])
+    models = ask_chosen(judge)
+    learned = [score(next(models)) for _ in range(6)][-1]
+    assert learned > score(None) + 0.2
