@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gramlearn.losses import SquaredHinge
 
 import gramlearn
 from gramlearn import MetricLearner
@@ -15,7 +16,7 @@ from gramlearn.methods.metric.at_scale import digest_of_points
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.stored_pairs import StoredPairs
 from gramlearn.solvers.shards import Checkpoint
-from gramlearn.solvers.shards.forecast import in_words
+from gramlearn.solvers.shards.forecast import Forecast, Needed, enough, in_words, read_limit
 
 rng = np.random.default_rng(0)
 N, D = 60, 3
@@ -149,7 +150,7 @@ def test_a_limit_that_is_too_low_says_what_helps_before_all_else(C, monkeypatch)
     learner = MetricLearner(**GIVEN | {"C": C}, memory_limit="9 kB")
     forecast = learner.forecast(X, SIDE)
     assert str(forecast).endswith("; the limit of 9 kB is too little")
-    least = re.escape(in_words(forecast.least))
+    least = re.escape(enough(forecast.least))
     with pytest.raises(
         ValueError, match=f"^`memory_limit='9 kB'` is less than the {least} that this"
     ):
@@ -310,3 +311,64 @@ def test_all_points_in_host_memory_tell_a_checkpoint(tmp_path) -> None:
     known = digest_of_points(points, crew)
     assert digest_of_points(torch.asarray(points), crew) == known
     assert digest_of_points(torch.asarray(other), crew) != known
+
+
+@pytest.mark.parametrize(
+    "size", [1, 999, 1000, 1001, 111_499, 999_500, 1.005e9, 1_380_000_000, 4e12]
+)
+def test_a_size_in_words_is_no_less_where_it_is_to_be_enough(size) -> None:
+    """And is the least of three digits that is enough."""
+    up = read_limit(enough(size))
+    assert size <= up <= 1.01 * size
+    assert read_limit(enough(up)) == up
+    assert abs(read_limit(in_words(size)) - size) <= 0.005 * size
+
+
+def test_a_refusal_quotes_a_limit_that_is_taken() -> None:
+    for least in (111_499, 1_000_001):
+        for given in (None, "9 kB"):
+            forecast = Forecast(least, 10 * least, 9000.0)
+            with pytest.raises(ValueError, match="is less than the") as refused:
+                forecast.check(given, "half of the memory that is free")
+            found = re.search("less than the (.*) that", str(refused.value))
+            Forecast(least, 10 * least, read_limit(found[1])).check(found[1], "")
+
+
+def test_what_there_is_without_a_limit_is_called_by_its_name(monkeypatch) -> None:
+    monkeypatch.setattr("gramlearn._base.workers.available_memory", lambda: 20_000.0)
+    with pytest.raises(
+        ValueError, match=r"^half of the memory that is free \(10 kB\) is less than"
+    ):
+        MetricLearner(**GIVEN).fit(X, side=SIDE)
+
+
+def test_a_place_refuses_as_a_forecast_does() -> None:
+    needed = Needed(10_000, 1234, 0, 0, 0)
+    with pytest.raises(ValueError, match=r"that is left \(0 B\) is less than the 11\.3 kB that"):
+        needed.kept(-5.0)
+    assert needed.kept(11_300) == 66
+
+
+@pytest.mark.filterwarnings("ignore:all .* statements hold under the prior")
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"C": 1.0}, "`C`"),
+        ({"loss": "hard"}, "`loss`"),
+        ({"loss": SquaredHinge(1.0)}, "`loss`"),
+        ({"C": 1.0, "basis": "class_means"}, "`C` and `basis`"),
+        ({"basis": "class_means"}, "`basis`"),
+    ],
+    ids=["C", "hard", "an object", "both", "basis"],
+)
+def test_what_kept_a_price_from_being_chosen_is_named(settings, named) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    points = rng.standard_normal((20, 3)) + 10 * y[:, None]
+    learner = MetricLearner(**settings, n_pairs=40, bounds=(60.0, 100.0), random_state=0)
+    learner.fit(points, y)
+    with pytest.raises(AttributeError, match=f"chose none; fit without {named} to have it chosen"):
+        _ = learner.verdict_
+    learner.set_params(C=None, loss=None, basis="svd")
+    with pytest.raises(AttributeError, match="chose none; fit again to have it chosen"):
+        _ = learner.verdict_

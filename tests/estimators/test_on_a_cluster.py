@@ -433,7 +433,9 @@ def test_a_worker_that_leaves_too_little_memory_costs_a_sentence(client, side, m
             client.retire_workers(lost[-1:], close_workers=True)
             monkeypatch.setattr(on_dask, "_USABLE", 1e-4)
 
-    with pytest.raises(ValueError, match=r"`memory_limit` leaves .* or the memory of the workers"):
+    with pytest.raises(
+        ValueError, match=r"the memory that is left \(.*\) is less than the .*; add"
+    ):
         MetricLearner(**LEARNER, callback=lose).fit(X, side=side, client=client)
     assert lost
 

@@ -262,7 +262,7 @@ class LearnsAtScale(AsksAtScale):
         """Learn by a crew, which somebody closes however it ends; `given` are the parameters, in words."""
         last = self._last_answer()
         # Not for a refusal after all has been chosen.
-        self._forecast(X, stored, *crew.room_beside(X)).check(self.memory_limit)
+        self._forecast(X, stored, *crew.room_beside(X)).check(self.memory_limit, crew.own_room)
         # What is drawn at random is the same when a fit goes on.
         is_seeded = checkpoint is not None and self.random_state is None
         rng = generator(checkpoint.seed if is_seeded and checkpoint else self.random_state)

@@ -71,15 +71,17 @@ def numbered_classes(y: Any, n_points: int) -> np.ndarray:
 
 
 class SaidOfAChoice:
-    """What a fit that chose says of itself; after any other, the AttributeError says why there is nothing."""
+    """What a fit that chose says of itself; after another, the AttributeError names what kept it from that."""
 
     def __get__(self, estimator: Any, owner: Any = None) -> Any:
         if estimator is None:
             return self
         check_is_fitted(estimator)
+        names = " and ".join(f"`{name}`" for name in estimator._keeps_from_choosing)
+        how = f"fit without {names}" if names else "fit again"
         raise AttributeError(
-            f"`verdict_` judges a price that was chosen, and this {type(estimator).__name__} chose none; leave "
-            "out `C` to have it chosen, or ask `score` about statements that were not learned from."
+            f"`verdict_` judges a price that was chosen, and this {type(estimator).__name__} chose none; {how} "
+            "to have it chosen, or ask `score` about statements that were not learned from."
         )
 
 
@@ -117,13 +119,19 @@ class ChoosesByHeldBack(SolvesProblems):
 
     @property
     def _chooses(self) -> bool:
-        """Whether the price is to be chosen: a loss that is an object has one, and "hard" needs none.
+        """Whether the price is to be chosen."""
+        return not self._keeps_from_choosing
+
+    @property
+    def _keeps_from_choosing(self) -> list[str]:
+        """The parameters for which no price is chosen: a loss that is an object has one, and "hard" needs none.
 
         A basis of class means knows the classes of what would be held back.
         """
         is_of_classes = isinstance(self.basis, str) and self.basis == "class_means"
         has_price = isinstance(self.loss, BoundedLoss) or self.loss == "hard"
-        return self.C is None and not has_price and not is_of_classes
+        kept = {"C": self.C is not None, "loss": has_price, "basis": is_of_classes}
+        return [name for name, keeps in kept.items() if keeps]
 
     @property
     def _may_cut(self) -> bool:

@@ -8,7 +8,7 @@ answers are. What is large never travels.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, ClassVar, Protocol, TypeVar, final
 
 SomeAnswer = TypeVar("SomeAnswer")
 
@@ -35,6 +35,7 @@ class Crew(ABC):
     """Workers, each with some of the parts."""
 
     moved = 0  # bytes that questions and answers have moved between processes
+    own_room: ClassVar[str]  # what a worker may use where no limit is given
 
     @abstractmethod
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:

@@ -11,6 +11,8 @@ from gramlearn._base.workers.lazy import is_lazy
 class Here(Crew):
     """A crew of one, which may use so many bytes."""
 
+    own_room = "half of the memory that is free"
+
     def __init__(self, memory: float = float("inf")) -> None:
         self._memory = memory
         self._worker: Worker | None = None

@@ -49,6 +49,8 @@ class _Place(NamedTuple):
 class OnDask(Crew):
     """Workers on the cluster of a `distributed.Client`."""
 
+    own_room = "half of a worker's memory, less the points"
+
     def __init__(self, client: Any, memory: float = float("inf")) -> None:
         if not all(hasattr(client, name) for name in ("submit", "scatter", "scheduler_info")):
             raise TypeError(

@@ -12,6 +12,7 @@ small, chunks are made smaller.
 
 import re
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from gramlearn._base.validation import check_positive
@@ -78,12 +79,8 @@ class Needed(NamedTuple):
     def kept(self, limit: float) -> float:
         """The bytes of statements that a limit leaves room for."""
         if limit < self.least:
-            left = in_words(limit) if limit > 0 else "nothing"
-            raise ValueError(
-                f"`memory_limit` leaves {left}, and the least that this takes beside the points is "
-                f"{in_words(self.least)}; raise the limit, or the memory of the workers, learn from fewer "
-                "features, or pass `side.in_chunks_of(n)` with fewer statements n in a chunk."
-            )
+            more = "add memory, raise `memory_limit` if it was given"
+            raise _too_little(_with_size("the memory that is left", limit), self.least, more)
         return limit - self.least
 
 
@@ -94,33 +91,35 @@ class Forecast(NamedTuple):
     most: int  # with all of them kept
     room: float | None = None  # where a limit was given
 
-    def check(self, given: Any) -> None:
-        """Refuse too little room; it comes from the `memory_limit` that was given, or from what there is."""
+    def check(self, given: Any, without: str) -> None:
+        """Refuse too little room: the `memory_limit` that was given, or what there is without one, in words."""
         if self.room is None or self.room >= self.least:
             return
         if given is not None and read_limit(given) == self.room:
-            little, more = f"`memory_limit={given!r}` is", "raise it"
-        else:
-            little, more = (
-                f"the memory that is free ({in_words(max(self.room, 0))}) is",
-                "add memory",
-            )
-        raise ValueError(
-            f"{little} less than the {in_words(self.least)} that this takes beside the points at least; "
-            f"{more}, learn from fewer features, or pass `side.in_chunks_of(n)` with fewer statements n in a "
-            "chunk."
-        )
+            raise _too_little(f"`memory_limit={given!r}`", self.least, "raise it")
+        raise _too_little(_with_size(without, self.room), self.least, "add memory")
 
     def __str__(self) -> str:
         words = (
-            f"{in_words(self.least)} beside the points at least, with statements read in every pass, and "
-            f"{in_words(self.most)} with all of them in memory"
+            f"{enough(self.least)} beside the points at least, with statements read in every pass, and "
+            f"{enough(self.most)} with all of them in memory"
         )
         if self.room is None:
             return words
         fits = "is too little" if self.room < self.least else "has room for some of them"
         fits = "has room for all of them" if self.room >= self.most else fits
         return f"{words}; the limit of {in_words(self.room)} {fits}"
+
+
+def _too_little(little: str, least: float, more: str) -> ValueError:
+    return ValueError(
+        f"{little} is less than the {enough(least)} that this takes beside the points at least; {more}, learn "
+        "from fewer features, or pass `side.in_chunks_of(n)` with fewer statements n in a chunk."
+    )
+
+
+def _with_size(memory: str, size: float) -> str:
+    return f"{memory} ({in_words(max(size, 0.0), ROUND_FLOOR)})"
 
 
 class Chunked(Statements, Protocol):
@@ -172,13 +171,17 @@ def read_limit(limit: Any) -> float:
                 f'`memory_limit` must be a number of bytes, or words such as "4GB"; got {limit!r:.60}.'
             )
         power = "kmgt".index(found["unit"].lower()) + 1 if found["unit"] else 0
-        limit = float(found["number"]) * (1024 if found["binary"] else 1000) ** power
+        limit = float(Decimal(found["number"]) * (1024 if found["binary"] else 1000) ** power)
     return float(check_positive(limit, "memory_limit", "MetricLearner"))
 
 
-def in_words(size: float) -> str:
-    """1.5 GB for 1.5e9 bytes."""
-    power = 0
-    while size >= 999.5 and power < len(_NAMES) - 1:
-        size, power = size / 1000, power + 1
-    return f"{size:.3g} {_NAMES[power].strip('B')}B"
+def enough(size: float) -> str:
+    """A limit, in words, that has room for so many bytes."""
+    return in_words(size, ROUND_CEILING)
+
+
+def in_words(size: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """1.5 GB for 1.5e9 bytes, in three digits."""
+    digits = Context(prec=3, rounding=rounding).create_decimal(float(size))
+    power = min(max(digits.adjusted() // 3, 0), len(_NAMES) - 1)
+    return f"{digits.scaleb(-3 * power).normalize():f} {_NAMES[power].strip('B')}B"
