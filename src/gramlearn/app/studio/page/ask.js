@@ -12,7 +12,7 @@ const GLANCE = 150; // milliseconds on the screen before a question can be answe
 const AGAIN = 4000; // milliseconds until a question is asked for again where there was none
 
 let current = null;
-let turn = 0;
+let turn = 0; // of what was begun last
 let isActive = false;
 let afterAnswer = () => {};
 
@@ -72,22 +72,15 @@ function listenToItems(kind) {
   }
 }
 
-async function show(question, before = "") {
-  turn += 1;
-  const mine = turn;
-  setOpen(false);
-  current = question.none ? null : question;
-  byId("ask-saved").textContent = before;
-  if (question.none) {
-    byId("ask-title").textContent = "No question";
-    byId("ask-number").textContent = "";
-    byId("ask-items").replaceChildren(make("p", {}, question.none));
-    byId("ask-answers").hidden = true;
-    say([before, question.none].join(" "));
-    await pause(AGAIN);
-    if (mine === turn && isActive) await askNext(before, true);
-    return;
-  }
+function showNone(sentence, before) {
+  byId("ask-title").textContent = "No question";
+  byId("ask-number").textContent = "";
+  byId("ask-items").replaceChildren(make("p", { dir: "auto" }, sentence));
+  byId("ask-answers").hidden = true;
+  say([before, sentence].join(" "));
+}
+
+function showQuestion(question, before) {
   const kind = KINDS[question.kind];
   byId("ask-title").textContent = kind.title;
   byId("ask-number").textContent = `Question ${whole(question.number)}`;
@@ -95,52 +88,68 @@ async function show(question, before = "") {
   byId("ask-items").replaceChildren(...showItems(question.items, kind));
   byId("ask-answers").hidden = false;
   showAnswers(question.kind);
-  setOpen(false);
   showKeys(question.kind);
   listenToItems(question.kind);
   say([before, spoken(question)].join(" "));
+}
+
+// `mine` tells whether something else was begun meanwhile, such as asking another judge.
+async function show(question, before, mine) {
+  if (mine !== turn) return;
+  current = question.none ? null : question;
+  byId("ask-saved").textContent = before;
+  if (current === null) {
+    showNone(question.none, before);
+    await pause(AGAIN);
+    if (mine === turn && isActive) askNext("");
+    return;
+  }
+  showQuestion(question, before);
+  setOpen(false);
   await untilSeen();
   if (mine === turn) setOpen(true);
 }
 
-async function askNext(before, isQuiet = false) {
+function begin(words) {
+  turn += 1;
+  setOpen(false);
+  byId("ask-saved").textContent = words;
+  return turn;
+}
+
+async function askNext(before) {
+  const mine = begin(before);
   try {
-    const question = await insist("/api/next", { judge: judge() });
-    if (!(isQuiet && question.none)) await show(question, before);
-    else await show(question, "");
+    await show(await insist("/api/next", { judge: judge() }), before, mine);
   } catch (refusal) {
-    await show({ none: refusal.message }, before);
+    await show({ none: refusal.message }, before, mine);
+  }
+}
+
+// Send what a person did, and go on with the question that the confirmation brings.
+async function send(path, body, waiting, unsaved, confirmed, failed) {
+  const mine = begin(waiting);
+  try {
+    const reply = await deliver(path, { event: newEvent(), judge: judge(), ...body }, unsaved);
+    afterAnswer();
+    await show(reply.next, confirmed(reply), mine);
+  } catch (refusal) {
+    if (mine === turn) await askNext(`${failed} ${refusal.message}`);
   }
 }
 
 async function answer(choice) {
   if (!isOpen()) return;
-  setOpen(false);
-  const { question, kind } = current, name = nameOfAnswer(kind, choice);
+  const { question, kind, items } = current, name = nameOfAnswer(kind, choice);
   byId("ask-answers").querySelector(`[data-answer="${choice}"]`).classList.add("given");
-  byId("ask-saved").textContent = "Saving …";
-  try {
-    const reply = await deliver("/api/answer", { event: newEvent(), question, judge: judge(), answer: choice },
-      `“${name}” is not saved yet, and is kept here.`);
-    afterAnswer();
-    await show(reply.next, `Saved: ${name.toLowerCase()}.`);
-  } catch (refusal) {
-    await askNext(`Not saved: ${refusal.message}`);
-  }
+  await send("/api/answer", { question, kind, items: items.map((item) => item.number), answer: choice },
+    "Saving …", `“${name}” is not saved yet, and is kept here.`, () => `Saved: ${name.toLowerCase()}.`, "Not saved:");
 }
 
 async function undo() {
   if (current !== null && !isOpen()) return;
-  setOpen(false);
-  byId("ask-saved").textContent = "Taking back …";
-  try {
-    const reply = await deliver("/api/undo", { event: newEvent(), judge: judge() }, "The last answer is not taken back yet.");
-    afterAnswer();
-    const name = reply.undone && nameOfAnswer(reply.undone.kind, reply.undone.answer).toLowerCase();
-    await show(reply.next, reply.undone ? `Taken back: ${name}.` : "There is no answer of yours to take back.");
-  } catch (refusal) {
-    await askNext(`Not taken back: ${refusal.message}`);
-  }
+  await send("/api/undo", {}, "Taking back …", "The last answer is not taken back yet.",
+    ({ undone }) => (undone ? `Taken back: ${nameOfAnswer(undone.kind, undone.answer).toLowerCase()}.` : "There is no answer of yours to take back."), "Not taken back:");
 }
 
 // Another judge, or the first question of this look of the page.

@@ -26,7 +26,7 @@ async function bringIn(file, afterwards) {
   tell(`Reading ${file.name} …`);
   try {
     const { read, added } = await postFile(`/api/import?name=${encodeURIComponent(file.name)}`, file);
-    tell(`${file.name}: ${read} ${plural(added, "answer")} added.`);
+    tell(`${read} ${plural(added, "answer")} added.`);
     afterwards();
   } catch (refusal) {
     tell(`Not imported: ${refusal.message}`);

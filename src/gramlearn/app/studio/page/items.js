@@ -47,9 +47,11 @@ export function compareFields(items, places, against) {
   for (const name of names) {
     const values = of.map((fields) => fields.get(name) ?? "");
     const marks = differing(values, against);
-    body.append(make("tr", {}, make("th", { scope: "row", dir: "auto" }, name), ...values.map((value, k) => (marks[k]
-      ? make("td", { class: "differs" }, make("span", { class: "sign", "aria-hidden": "true" }, "≠"), make("bdi", {}, value), make("span", { class: "unseen" }, " (differs)"))
-      : make("td", {}, make("bdi", {}, value))))));
+    body.append(make("tr", {}, make("th", { scope: "row", dir: "auto" }, name), ...values.map((value, k) => {
+      const shown = value === "" ? make("span", { class: "note" }, "empty") : make("bdi", {}, value);
+      if (!marks[k]) return make("td", {}, shown);
+      return make("td", { class: "differs" }, make("span", { class: "sign", "aria-hidden": "true" }, "≠"), shown, make("span", { class: "unseen" }, " (differs)"));
+    })));
   }
   table.append(body);
   return make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "The items side by side" }, table);
@@ -59,5 +61,5 @@ export function compareFields(items, places, against) {
 export function showItems(items, kind) {
   if (items.every((item) => item.fields)) return [compareFields(items, kind.places, kind.against)];
   return items.map((item, k) => make("figure", { class: `shown${item.image ? " picture" : ""}`, "data-place": k },
-    make("figcaption", {}, kind.places[k]), make("div", { class: "content" }, showItem(item))));
+    make("figcaption", { class: kind.places.length === 2 ? "unseen" : null }, kind.places[k]), make("div", { class: "content" }, showItem(item))));
 }

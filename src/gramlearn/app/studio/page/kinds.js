@@ -18,9 +18,9 @@ export const KINDS = {
     places: ["first", "second", "third"],
     against: 0, // cells are compared with those of the first
     answers: [
-      { answer: "second", name: "The second", sign: "←", keys: ["ArrowLeft", "2"], item: 1 },
+      { answer: "second", name: "Second", sign: "←", keys: ["ArrowLeft", "2"], item: 1 },
       UNSURE,
-      { answer: "third", name: "The third", sign: "→", keys: ["ArrowRight", "3"], item: 2 },
+      { answer: "third", name: "Third", sign: "→", keys: ["ArrowRight", "3"], item: 2 },
     ],
   },
   odd: {
@@ -28,9 +28,9 @@ export const KINDS = {
     places: ["first", "second", "third"],
     against: null,
     answers: [
-      { answer: "first", name: "The first", sign: "←", keys: ["ArrowLeft", "1"], item: 0 },
-      { answer: "second", name: "The second", sign: "↓", keys: ["ArrowDown", "2"], item: 1 },
-      { answer: "third", name: "The third", sign: "→", keys: ["ArrowRight", "3"], item: 2 },
+      { answer: "first", name: "First", sign: "←", keys: ["ArrowLeft", "1"], item: 0 },
+      { answer: "second", name: "Second", sign: "↓", keys: ["ArrowDown", "2"], item: 1 },
+      { answer: "third", name: "Third", sign: "→", keys: ["ArrowRight", "3"], item: 2 },
       UNSURE,
     ],
   },

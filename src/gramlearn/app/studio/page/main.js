@@ -64,7 +64,7 @@ async function start() {
   if (!judge()) await switchJudge(found);
   let before = "";
   try {
-    if (await deliverLeftOver() !== null) before = "What was not saved before is saved now.";
+    if (await deliverLeftOver()) before = "What was not saved before is saved now.";
   } catch (refusal) {
     before = `What was left over is not saved: ${refusal.message}`;
   }

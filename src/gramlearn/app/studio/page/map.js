@@ -6,6 +6,7 @@ import { draw, make, plural, whole } from "./parts.js";
 import { ARROWS, nearestTo, nextThatWay, placeTip } from "./points.js";
 import { say } from "./say.js";
 import { get } from "./talk.js";
+import { Thumbs } from "./thumbs.js";
 
 const KEPT = 2000; // items that are not asked for again
 
@@ -42,15 +43,17 @@ export function addMap() {
   const words = make("p", { class: "note", id: "map-words" });
   const choice = (value, name, checked) => make("label", {}, make("input", { type: "radio", name: "when", value, id: `map-${value}`, checked: checked ? "" : null }), ` ${name}`);
   const lined = make("input", { type: "checkbox", checked: "" });
+  const pictured = make("input", { type: "checkbox", checked: "" });
   const tools = make("div", { class: "tools" },
     make("fieldset", {}, make("legend", { class: "unseen" }, "Which distances"), choice("before", "Before", false), choice("now", "Now", true)),
-    make("label", {}, lined, " Lines of what was judged"));
+    make("label", {}, lined, " Lines"), make("label", { hidden: "" }, pictured, " Pictures"));
   const element = make("div", { class: "one-map" }, tools, makeLegend(), holder, words,
     make("p", { class: "note", id: "map-keys" }, "Point to see an item. Keys on the map: arrows go to the next point that way, Home and End to the first and last, Escape leaves."));
 
   let found = null, suspects = [], planes = null, judged = new Set(), at = -1, size = 0;
   const items = new Map();
   const movement = new Movement(paint);
+  const thumbs = new Thumbs(itemOf, paint);
   const count = () => (found ? found.rows.length : 0);
   const color = (name) => getComputedStyle(element).getPropertyValue(name).trim();
   const when = () => element.querySelector("input[name=when]:checked").value;
@@ -89,6 +92,7 @@ export function addMap() {
     }
     context.globalAlpha = 1;
     for (const k of judged) dot(k, ink, 0.8);
+    if (pictured.checked) thumbs.paint(context, found.rows, places, judged, ink, soft);
     if (lined.checked) {
       context.textAlign = "center";
       context.textBaseline = "middle";
@@ -159,7 +163,7 @@ export function addMap() {
     event.preventDefault();
   });
   tools.addEventListener("change", (event) => {
-    if (event.target === lined) return paint();
+    if (event.target.type === "checkbox") return paint();
     lookAt(-1);
     canvas.dataset.shown = when();
     return movement.go(planes[when()]);
@@ -185,6 +189,7 @@ export function addMap() {
       canvas.dataset.shown = when();
       words.textContent = `${plural(count(), "point")} by two principal directions, and ${plural(map.pairs.length, "judged pair")}${suspects.length ? `, ${whole(suspectAnswers.length)} of the answers suspect` : ""}.`;
       movement.go(planes[when()], !isSame);
+      thumbs.take(map.rows, judged, size).then((areThere) => { pictured.parentElement.hidden = !areThere; });
     },
   };
 }

@@ -32,7 +32,7 @@ function showCard(entry) {
   const time = new Date(1000 * entry.at);
   const items = entry.items.every((item) => item.fields)
     ? compareFields(entry.items, kind.places, kind.against)
-    : make("div", { class: "points" }, ...entry.items.map((item, k) => make("figure", {}, make("figcaption", { class: "role" }, kind.places[k]), showItem(item))));
+    : make("div", { class: "points" }, ...entry.items.map((item, k) => make("figure", {}, make("figcaption", { class: kind.places.length === 2 ? "unseen" : "role" }, kind.places[k]), showItem(item))));
   card.append(
     make("header", {}, make("b", {}, kind.title),
       make("span", { class: "role" }, make("bdi", {}, entry.judge), ", ", make("time", { datetime: time.toISOString() }, time.toLocaleString()))),

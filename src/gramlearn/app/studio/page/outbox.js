@@ -36,18 +36,23 @@ export async function insist(path, body, unsaved = "") {
   }
 }
 
+const unsent = () => JSON.parse(sessionStorage.getItem(UNSENT) || "{}");
+const keep = (messages) => sessionStorage.setItem(UNSENT, JSON.stringify(messages));
+
 // The same, of something that must not be lost.
 export async function deliver(path, body, unsaved) {
-  sessionStorage.setItem(UNSENT, JSON.stringify([path, body, unsaved]));
+  keep({ ...unsent(), [body.event]: [path, body, unsaved] });
   try {
     return await insist(path, body, unsaved);
   } finally {
-    sessionStorage.removeItem(UNSENT);
+    const { [body.event]: done, ...others } = unsent();
+    keep(others);
   }
 }
 
-// What an earlier look of this page could not send; null where there is nothing.
+// What an earlier look of this page could not send; how many there were.
 export async function deliverLeftOver() {
-  const kept = sessionStorage.getItem(UNSENT);
-  return kept === null ? null : deliver(...JSON.parse(kept));
+  const messages = Object.values(unsent());
+  for (const message of messages) await deliver(...message);
+  return messages.length;
 }

@@ -3,7 +3,8 @@
 export const byId = (id) => document.getElementById(id);
 
 export function say(words) {
-  byId("spoken").textContent = words;
+  const place = byId("spoken");
+  if (place.textContent !== words) place.textContent = words;
 }
 
 export function showTrouble(sentence) {

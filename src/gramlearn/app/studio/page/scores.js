@@ -1,6 +1,6 @@
 // Agreement with random questions, which nothing is learned from, over the number of answers: learned and plain.
 
-import { draw, fitted, make, percent, whole } from "./parts.js";
+import { draw, fitted, make, percent, plural, whole } from "./parts.js";
 import { byId } from "./say.js";
 
 const LEFT = 46, TOP = 14, BOTTOM = 168, HEIGHT = 212;
@@ -60,7 +60,7 @@ export function showScores(scores) {
   const last = scores[scores.length - 1];
   const words = `Learned ${percent(last.learned, 0)}, plain ${percent(last.plain, 0)} after ${whole(last.n)} answers.`;
   const [holder, render] = fitted(`Agreement with random questions over the number of answers. ${words}`, HEIGHT, (svg, width) => paint(svg, width, scores),
-    `${words} The score is the share of answers to ${whole(last.n_random)} random questions that the distances foretell; bars are one standard error to each side. `
+    `${words} The score is the share of answers to ${plural(last.n_random, "random question")} that the distances foretell; bars are one standard error to each side. `
     + "Dashed, with squares: the plain distance.");
   const wasOpen = place.querySelector("details")?.open;
   place.replaceChildren(holder, asTable(scores));

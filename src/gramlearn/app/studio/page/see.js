@@ -29,7 +29,10 @@ function showCounts(state) {
   if (learned) rows.push(["learned from", `${plural(learned.from, "answer")} in ${number(learned.seconds, 2)} seconds`]);
   if (judges.length) rows.push([judges.length === 1 ? "judge" : "judges", judges.map((one) => `${one.name}: ${whole(one.n_answers)}`).join(", ")]);
   rows.push(["agreement of judges", both ? `${percent(both.rate, 0)} of ${plural(both.n, "question")} that two have answered` : "not known: no question was answered by two"]);
-  byId("see-counts").replaceChildren(make("dl", { class: "facts" },
+  const place = byId("see-counts"), mark = JSON.stringify(rows);
+  if (place.dataset.rows === mark) return;
+  place.dataset.rows = mark;
+  place.replaceChildren(make("dl", { class: "facts" },
     ...rows.flatMap(([name, words]) => [make("dt", {}, name), make("dd", { dir: "auto" }, words)])));
 }
 
