@@ -491,3 +491,34 @@ def test_a_part_with_other_features_is_refused_and_nothing_is_written(page, tmp_
     assert code == 2
     assert "X.parquet, row" in err
     assert os.listdir(tmp_path) == ["X.parquet"]
+
+
+def test_a_store_of_answers_is_read_as_the_table_of_its_answers_is(tmp_path):
+    from gramlearn.app.studio.store import Store
+    from gramlearn.files.points import read_points
+
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = np.c_[np.eye(3)[y] + 0.3 * rng.normal(size=(60, 3)), rng.normal(size=(60, 5))]
+    np.save(tmp_path / "points.npy", X)
+    rows = ["first,second,alike"]
+    with Store.open(tmp_path / "judgments.db", read_points(tmp_path / "points.npy")) as store:
+        for k in range(150):
+            i, j = rng.choice(60, 2, replace=False).tolist()
+            answer = "unsure" if k % 10 == 0 else "alike" if y[i] == y[j] else "unlike"
+            store.answer(f"{k}", f"{k}", "Ada", "pair", (i, j), answer, False)
+            rows.append(f"{i},{j},{answer}")
+    (tmp_path / "judgments.csv").write_text("\n".join(rows))
+    said = []
+    for name in ("judgments.csv", "judgments.db"):
+        files = f"--points points.npy --side {name}"
+        code, _, err = run(f"gramlearn fit {files} -o {name}.gram", tmp_path)
+        assert code in (0, 1), err
+        assert f"{name}: 150 rows of judged pairs, 135 used" in err
+        assert "15 undecided" in err
+        score = run(f"gramlearn score {name}.gram {files} --json", tmp_path)
+        report = run(f"gramlearn report {name}.gram {files} -o {name}.html", tmp_path)
+        assert report[0] in (0, 1), report[2]
+        assert (tmp_path / f"{name}.html").exists()
+        said.append(score[:2])
+    assert said[0] == said[1]

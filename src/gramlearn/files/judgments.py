@@ -152,10 +152,8 @@ def read_judgments(
 def _read(path: str | Path, format: str | None, points: Points, shape: str | None) -> Table:
     if str(path) != "-" and Path(path).is_dir():
         path = _qrels_of_folder(Path(path))
-    if format is None and _is_trec(path):
-        format = "trec"
-    if format is None and is_store(path):
-        format = "sqlite"
+    if format is None:
+        format = "sqlite" if is_store(path) else "trec" if _is_trec(path) else None
     format = find_format(path, format, _FORMATS)
     if format == "sqlite":
         return read_judgment_store(path, points, shape)

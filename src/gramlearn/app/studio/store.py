@@ -19,8 +19,8 @@ from gramlearn.files.formats.judgment_store import (
     SECONDS_TO_WAIT,
     STORE_FORMAT,
     StoredAnswer,
+    check_header,
     find_standing,
-    is_store,
     make_store,
     read_about,
     read_answer,
@@ -72,8 +72,8 @@ class Store:
             If the file is no store, or one of other points or of a newer format, or cannot be written.
         """
         path = Path(path)
-        if path.is_file() and path.stat().st_size and not is_store(path):
-            raise FileError(f"{path} is no SQLite database; choose another name for the store.")
+        if path.is_file() and path.stat().st_size:
+            check_header(path)
         with said_in_a_sentence(path, "opened"):
             connection = sqlite3.connect(
                 path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
@@ -197,15 +197,16 @@ class Store:
             "fingerprint": fingerprint(points),
         }
         with said_in_a_sentence(self._path, "opened"):
-            found = read_about(self._connection, str(self._path))
-            if not found:
-                self._write_ahead()
+            read_about(self._connection, str(self._path))  # what is no store stays as it is
+            self._write_ahead()
             self._connection.execute("PRAGMA synchronous = FULL")
         with self._transaction():
             found = read_about(self._connection, str(self._path))
             if not found:
                 make_store(self._connection, about)
                 return
+            # Nothing changes, but a place that may not be written is known now, and not at the first answer.
+            self._connection.execute("UPDATE about SET value = value WHERE name = 'format'")
         if found["fingerprint"] != about["fingerprint"]:
             raise FileError(
                 f"{self._path} is a store of other points: {_difference(found, about)}."

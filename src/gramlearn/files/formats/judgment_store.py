@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar, final
@@ -22,6 +22,7 @@ from gramlearn.files.formats.table import Table, counted
 from gramlearn.files.points import Points
 from gramlearn.files.same_points import are_numbered, fingerprint
 from gramlearn.sources.errors import FileError
+from gramlearn.sources.opening import opened
 
 STORE_FORMAT = 1
 UNSURE = "unsure"
@@ -124,8 +125,9 @@ def make_store(connection: sqlite3.Connection, about: Mapping[str, str | int]) -
 
 def read_about(connection: sqlite3.Connection, name: str) -> dict[str, str | int]:
     """What a store says of itself; empty for a database with nothing in it."""
-    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    # In this order, for another process may make the tables and the mark, both at once, in between.
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
     if not n_tables and mark in (0, _MARK):
         return {}
     if mark != _MARK:
@@ -198,9 +200,9 @@ def read_judgment_store(path: str | Path, points: Points, shape: str | None) -> 
     """
     if str(path) == "-":
         raise FileError("a store of answers cannot be read from stdin; name its file.")
-    _check_header(Path(path))
+    check_header(Path(path))
     standing: dict[int, StoredAnswer] = {}
-    with said_in_a_sentence(path, "read"), _opened(Path(path)) as connection:
+    with said_in_a_sentence(path, "read"), _opened_store(Path(path)) as connection:
         about = read_about(connection, str(path))
         if about:
             find_standing(connection, standing, 0, lambda answer: answer)
@@ -219,35 +221,35 @@ def read_judgment_store(path: str | Path, points: Points, shape: str | None) -> 
     )
 
 
-def _check_header(path: Path) -> None:
-    if path.exists() and not path.is_dir() and not is_store(path):
-        empty = "is empty" if not path.stat().st_size else "is no SQLite database"
-        raise FileError(f"{path} {empty}; name a store of answers, or state the format.")
-    if not path.is_file():
-        what = (
-            "is a folder; name a file in it" if path.is_dir() else "does not exist; check the path"
+def check_header(path: Path) -> None:
+    """An error that says what a file is, if it is no database of SQLite."""
+    with opened(path) as file:
+        is_empty = not file.read(1)
+    if not is_store(path):
+        what = "is empty" if is_empty else "is no SQLite database"
+        raise FileError(
+            f"{path} {what}; name a store of answers that is not packed, or state the format."
         )
-        raise FileError(f"{path} {what}.")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened_store(path: Path) -> Iterator[sqlite3.Connection]:
     """The database to read from. It needs files beside it; where these cannot be written a copy is read."""
-    try:
-        with closing(_connect(path)) as connection:
+    with ExitStack() as stack:
+        try:
+            connection = stack.enter_context(closing(_connect(path)))
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            yield connection
-            return
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-    with tempfile.TemporaryDirectory() as folder:
-        for ending in ("", "-wal"):
-            beside = path.with_name(path.name + ending)
-            if beside.exists():
-                shutil.copy(beside, Path(folder) / f"store{ending}")
-        with closing(_connect(Path(folder) / "store")) as connection:
-            yield connection
+        except sqlite3.OperationalError as error:
+            code = error.sqlite_errorcode & 0xFF
+            if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / path.name
+            for ending in ("", "-wal"):
+                beside = path.with_name(path.name + ending)
+                if beside.exists():
+                    shutil.copy(beside, f"{copy}{ending}")
+            connection = stack.enter_context(closing(_connect(copy)))
+        yield connection
 
 
 def _connect(path: Path) -> sqlite3.Connection:
