@@ -158,7 +158,7 @@ def test_row_numbers_are_those_of_the_same_points(tmp_path):
     assert "was made for other vectors; its row numbers are taken" in note
     for points, words in (
         (Points(np.eye(7), source="p.npy"), r"speaks of 6 points by row numbers, but p\.npy has 7"),
-        (LETTERS, r"by row numbers, but points\.csv has their own ids"),
+        (LETTERS, r"by row numbers, but points\.csv has ids of its own"),
     ):
         with pytest.raises(FileError, match=words):
             read_judgments(path, points)

@@ -288,7 +288,7 @@ def _compare_points(name: str, about: Mapping[str, str | int], points: Points) -
             )
         return ()
     if not are_numbered(points) or len(points) != about["n_points"]:
-        has = "their own ids" if len(points) == about["n_points"] else f"{len(points):,} points"
+        has = "ids of its own" if len(points) == about["n_points"] else f"{len(points):,} points"
         raise FileError(
             f"{name} speaks of {about['n_points']:,} points by row numbers, but {points.source} has {has}; "
             "pass the points that it was made for."
