@@ -43,7 +43,7 @@ def test_equal_rows_are_those_at_distance_zero():
 def test_rows_of_whole_numbers_and_truth_values(form, dtype):
     points = (100 * (POINTS > 0)).astype(dtype)
     expected = np.sum((points[FIRST].astype(float) - points[SECOND]) ** 2, axis=1)
-    np.testing.assert_array_equal(squared_distances(form(points), FIRST, SECOND), expected)
+    np.testing.assert_allclose(squared_distances(form(points), FIRST, SECOND), expected, rtol=1e-15)
     np.testing.assert_array_equal(equal_rows(form(points), FIRST, SECOND), expected == 0)
 
 

@@ -192,7 +192,7 @@ def test_a_lying_file_is_refused_in_a_sentence_and_costs_little(path, header, da
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 4 * path.stat().st_size + 200_000
+    assert peak < 10 * path.stat().st_size + 200_000
     message = str(refused.value)
     assert str(path) in message
     assert message.endswith("copy the file anew.")

@@ -21,7 +21,8 @@ POINTS = Points(np.eye(6), ids=["mug", "cup", "bowl", "plate", "fork", "spoon"])
 
 
 def test_every_shape_has_an_example():
-    assert len({heading for heading, _, _ in EXAMPLES}) == len(SECTIONS) == 9
+    """But for a store of answers, which is no text."""
+    assert len({heading for heading, _, _ in EXAMPLES}) == len(SECTIONS) - 1 == 9
 
 
 @pytest.mark.parametrize(("heading", "format", "text"), EXAMPLES)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import BOUNDED_LOSS_TYPES, BOUNDED_LOSSES, LOSSES, name_of
+from gramlearn import LogDet, Problem, Term
+from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import Hard, Hinge, KLSlack, LogDetSlack, Square, SquaredHinge
 
 EPS = np.finfo(np.float64).eps
@@ -39,6 +41,16 @@ def inside(loss, lam, margin=0.0):
         width = min(hi - lo, 1.0)
         lo, hi = lo + margin * width, hi - margin * width
     return at(np.clip(lam, lo, hi))
+
+
+@every_loss
+def test_a_pool_knows_whether_a_loss_is_ever_negative(loss):
+    points = np.eye(4)
+    problem = Problem(LogDet(), points, [Term(SquaredDistances([0, 1], [2, 3]), loss)])
+    t = np.linspace(-10, 10, 1001)
+    low, high = loss.domain()
+    inside = t[(t > (-np.inf if low is None else low)) & (t < (np.inf if high is None else high))]
+    assert problem.pool.is_never_negative is bool(np.all(loss.value(inside) >= 0))
 
 
 def forms(cls, bound, **parameters):

@@ -9,14 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, clipped, concat, is_array, namespace, scatter
+from gramlearn._base.arrays import (
+    Array,
+    clipped,
+    concat,
+    constant,
+    every_row,
+    is_array,
+    namespace,
+    scatter,
+)
 from gramlearn.problem.costs import Costs, CostsHere
-from gramlearn.problem.dual import Dual
+from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.ramps import can_be_smoothed, smoothed
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint, Decomposed
 
+_OF_A_KIND = 100  # constraints that tell of all of their kind
 MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
 
 
@@ -94,6 +104,11 @@ class Pool(ABC):
     @abstractmethod
     def is_smooth(self) -> bool:
         """Whether all losses have a derivative."""
+
+    @property
+    @abstractmethod
+    def is_never_negative(self) -> bool:
+        """Whether no loss is ever below zero, so that no value of the problem is."""
 
     @abstractmethod
     def objection(self) -> str | None:
@@ -191,6 +206,18 @@ class PoolHere(Pool):
     @property
     def is_smooth(self) -> bool:
         return all(part.loss.is_smooth for part in self.all.parts)
+
+    @property
+    def is_never_negative(self) -> bool:
+        # The least value of a loss is -loss*(0), the same for constraints of one kind.
+        # A linear loss has none; it moves the origin.
+        def least(part: Part) -> Array:
+            some = min(part.size, _OF_A_KIND)
+            loss = part.index_rows(every_row(some, self.all.like)).loss
+            return -loss.conjugate(constant(0.0, self.all.like, some))
+
+        is_below = (bool(namespace(x).any(x < 0)) for x in map(least, self.all.parts))
+        return not (self.all.origin.fixed or any(is_below))
 
     def objection(self) -> str | None:
         for part in self.all.parts:

@@ -180,7 +180,7 @@ def test_a_start_is_taken_up() -> None:
 def test_a_limit_below_the_least_is_refused() -> None:
     example = Example.of(SquaredHinge, LogDet())
     with pytest.raises(
-        ValueError, match=r"`memory_limit` leaves 10 kB, and the least .* is .*B; raise the limit"
+        ValueError, match=r"the memory that is left \(10 kB\) is less than the .* that this takes"
     ):
         example.in_shards(Here(10_000))
 

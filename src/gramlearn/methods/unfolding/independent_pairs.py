@@ -46,7 +46,8 @@ def _closed_pieces(
     n: int, i: np.ndarray, j: np.ndarray, pieces: list[Piece]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Points and P of the pieces, joined where a dependence may reach from one to another."""
-    from scipy.sparse import block_diag, coo_array
+    from scipy.linalg import block_diag
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     free = np.setdiff1d(
@@ -73,7 +74,7 @@ def _closed_pieces(
     for c, k in enumerate(label.tolist()):
         together[k].append(c)
     return [
-        (np.concatenate([points[c] for c in some]), block_diag([blocks[c] for c in some]).toarray())
+        (np.concatenate([points[c] for c in some]), block_diag(*(blocks[c] for c in some)))
         for some in together
         if len(some) > 1 or some[0] < len(pieces)
     ]

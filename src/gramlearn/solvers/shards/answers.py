@@ -57,6 +57,7 @@ class Facts(NamedTuple):
         int, list[np.ndarray]
     ]  # |t| at the prior and at the identity, of the first constraints
     is_smooth: bool
+    is_never_negative: bool
     objection: str | None
     n_impossible: int = 0  # statements that no X can satisfy, which take no part
     impossible: Sequence[int] = ()  # the number of the first of them
@@ -72,6 +73,7 @@ class Facts(NamedTuple):
             self.sizes | other.sizes,
             self.heads | other.heads,
             self.is_smooth and other.is_smooth,
+            self.is_never_negative and other.is_never_negative,
             self.objection or other.objection,
             self.n_impossible + other.n_impossible,
             sorted([*self.impossible, *other.impossible])[:1],

@@ -82,6 +82,10 @@ class PoolOfShards(Pool):
     def is_smooth(self) -> bool:
         return self._facts.is_smooth
 
+    @property
+    def is_never_negative(self) -> bool:
+        return self._facts.is_never_negative and not self.dual.origin.fixed
+
     def objection(self) -> str | None:
         return self._facts.objection
 

@@ -3,8 +3,8 @@
 Sites that came in the place of lost ones know nothing of earlier looks and prices. X is known here, and all
 else follows from it.
 
-A value is a divergence plus penalties, none of which is below zero, and so is no optimum. So there is a finite
-gap from the first step on: of the sample at hand, until all constraints were looked at.
+A value is a divergence plus losses. Where no loss is ever below zero, no optimum is, and there is a finite gap
+from the first step on: of the sample at hand, until all constraints were looked at.
 """
 
 from collections.abc import Callable
@@ -43,8 +43,8 @@ class Recovering(Solver[PrimalState]):
         while True:
             try:
                 if self.reached is not None:
-                    return _with_gap(self._go_on(problem, self.reached))
-                return _with_gap(self.newton.init(problem, start, tol))
+                    return _with_gap(problem, self._go_on(problem, self.reached))
+                return _with_gap(problem, self.newton.init(problem, start, tol))
             except PartsLostError:
                 continue
 
@@ -55,12 +55,12 @@ class Recovering(Solver[PrimalState]):
             state = self._anew(problem, state)
         if self.keep is not None:
             self.keep(state)
-        return _with_gap(state)
+        return _with_gap(problem, state)
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         while True:
             try:
-                return _with_gap(look_again(problem, state, self.newton.first))
+                return _with_gap(problem, look_again(problem, state, self.newton.first))
             except PartsLostError:
                 state = self._anew(problem, state)
 
@@ -86,8 +86,10 @@ class Recovering(Solver[PrimalState]):
         return replace(found, point=point, stages=reached.stages)
 
 
-def _with_gap(state: PrimalState) -> PrimalState:
+def _with_gap(problem: Problem, state: PrimalState) -> PrimalState:
     """The state with a finite gap: that of the sample at hand, or what is certified of all constraints."""
+    if not problem.pool.is_never_negative:
+        return state
     if state.candidate is not None:
         found = _above_zero(state.candidate.certificate)
         candidate = replace(state.candidate, certificate=found)

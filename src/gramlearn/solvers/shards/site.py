@@ -136,7 +136,7 @@ class Site:
 
     def _load(self) -> Facts:
         """Read all shards once, and keep what there is memory for."""
-        sizes, heads, is_smooth, objection = {}, {}, True, None
+        sizes, heads, is_smooth, is_never_negative, objection = {}, {}, True, True, None
         n_lost, first_lost = 0, math.inf
         spectrum = as_real(self._opened.source.spectrum, self._like)
         for shard, (dual, lost) in self._store.load():
@@ -153,9 +153,10 @@ class Site:
             ]
             pool = PoolHere(dual)
             is_smooth = is_smooth and pool.is_smooth
+            is_never_negative = is_never_negative and pool.is_never_negative
             objection = objection or pool.objection()
         impossible = [int(first_lost)] if n_lost else []
-        return Facts(sizes, heads, is_smooth, objection, n_lost, impossible)
+        return Facts(sizes, heads, is_smooth, is_never_negative, objection, n_lost, impossible)
 
     def settle(self, units: Sequence[float], stand_in: float) -> None:
         """Be told the usual size of t for every part, and what share may stand for curved constraints."""
