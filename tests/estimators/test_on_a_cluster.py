@@ -69,8 +69,9 @@ def client():
 
 
 def of_so_many(client, count: int) -> None:
+    """Also in the place of processes that their nannies have given up."""
     client.cluster.scale(count)
-    client.wait_for_workers(count, timeout=30)
+    client.wait_for_workers(count, timeout=90)
 
 
 def test_points_begin_at_full_words_wherever_they_came_from():
@@ -307,7 +308,7 @@ def test_workers_that_never_last_cost_a_sentence(client, side, monkeypatch) -> N
         pytest.raises(MemoryError, match="were lost 2 times before they gave an answer"),
     ):
         crew.place(_Fatal(), [1, 1], X)
-    client.wait_for_workers(2, timeout=30)
+    of_so_many(client, 2)
 
 
 def test_a_question_that_ends_workers_each_time_costs_a_sentence(client, monkeypatch) -> None:
@@ -423,7 +424,7 @@ def test_a_worker_that_leaves_too_little_memory_costs_a_sentence(client, side, m
     """Nobody takes its place, and the others have no room for its chunks."""
     from gramlearn._base.workers import on_dask
 
-    client.wait_for_workers(2, timeout=30)
+    of_so_many(client, 2)
     monkeypatch.setattr(on_dask, "_PATIENCE", 0.0)
     lost = []
 
