@@ -7,10 +7,11 @@ label; the score is the share of the 10 nearest unseen points with the label of 
 odd ones out are answered by a hidden metric, of a random matrix with a third as many columns as rows; the score
 is the share of 2,000 triplets of unseen points that it agrees on. None or a tenth of the answers is wrong.
 
-Questions come in batches of 25, and MetricLearner(C=1.0) learns from all answers after each. Of those that are
-chosen by `gramlearn.evaluation.questions`, 15 % are drawn at random instead and not learned from, as somebody
-would who judges by them; they count as asked. A curve is the mean of the seeds. The number of answers is the
-first, of 25, 50, ..., 500, at which it reaches what 500 random answers reach.
+Questions come in batches of 25, and MetricLearner(C=1.0) learns from all answers after each; comparisons have
+half the mean squared distance as margin. Of those that `gramlearn.evaluation.questions` chooses, 15 % are
+drawn at random instead and not learned from, as somebody would who judges by them; they count as asked. A
+curve is the mean of the seeds. The number of answers is the first, of 25, 50, ..., 500, at which it reaches
+what 500 random answers reach.
 """
 
 import argparse
@@ -163,14 +164,14 @@ class Judge:
         """What was answered, to learn from."""
         from gramlearn import Pairs, Triplets
 
-        n = len(self.X)
+        n, margin = len(self.X), float(self.X.var(axis=0).sum())
         if self.kind == "pair":
             return Pairs(rows[answers == 1], rows[answers == 0], n_points=n)
         if self.kind == "triplet":
             order = np.array([[0, 1, 2], [0, 2, 1]])[answers]
-            return Triplets(np.take_along_axis(rows, order, axis=1), n_points=n)
+            return Triplets(np.take_along_axis(rows, order, axis=1), n_points=n, margin=margin)
         order = np.array([[1, 2, 0], [0, 2, 1], [0, 1, 2]])[answers]
-        return Triplets.from_odd_one_out(np.take_along_axis(rows, order, axis=1), n_points=n)
+        return Triplets.from_odd_one_out(np.take_along_axis(rows, order, axis=1), n, margin)
 
     def draw(self, count: int, asked: np.ndarray) -> np.ndarray:
         """Questions at random, each as likely as any other that was not asked before."""

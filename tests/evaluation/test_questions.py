@@ -16,8 +16,8 @@ from gramlearn.evaluation.questions.posterior import SPREAD, Posterior, fit_curv
 from gramlearn.side_information import StoredPairs
 
 D = 4
-N = {"pair": 30, "triplet": 13, "odd": 13}  # points about which all questions are candidates
-COUNTS = {"pair": comb(30, 2), "triplet": 3 * comb(13, 3), "odd": comb(13, 3)}
+N = {"pair": 30, "triplet": 13, "odd": 16}  # points about which all questions are candidates
+COUNTS = {"pair": comb(30, 2), "triplet": 3 * comb(13, 3), "odd": comb(16, 3)}
 
 
 def points(n, seed=0):

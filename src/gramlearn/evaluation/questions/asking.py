@@ -35,7 +35,7 @@ def questions(
 
     No question comes again, in whatever order of its points, and no point twice in one call where there are
     enough. Fewer than n rows, or none, come where nearly all has been asked. Without answers, or with pairs
-    that are all alike or all unlike, questions are drawn at random, half of them about near neighbors.
+    that are all alike or all unlike, questions are drawn at random, of pairs every other one near neighbors.
 
     Parameters
     ----------

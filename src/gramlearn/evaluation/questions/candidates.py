@@ -1,4 +1,4 @@
-"""Questions that could be asked: half of them about near neighbors, half drawn at random, none asked before."""
+"""Questions that could be asked, at random, and of pairs half of them near neighbors; none asked before."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from gramlearn.evaluation.questions.kinds import Kind
 
 _EVERY = 200_000  # so many questions or fewer are all looked at
 _ANCHORS = 500  # points whose neighbors are looked at: a cost of this times the number of points
-_OF_EACH = 3  # questions about the neighbors of one anchor
+_OF_EACH = 3  # pairs of an anchor and a neighbor
 _NEIGHBORS = 30  # among which they are drawn
 
 
@@ -15,10 +15,9 @@ def draw_candidates(
     Z: np.ndarray, kind: Kind, asked: np.ndarray, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """(questions, whether each was drawn as one about near neighbors), in random order, each once."""
-    near = _near(Z, kind, rng)
-    count = max(kind.n_candidates, 4 * n) // 2
+    near = _without(_near(Z, rng), asked) if kind.has_near else np.empty((0, kind.width), dtype=int)
+    count = max(kind.n_candidates, 4 * n) - len(near)
     far = kind.every(len(Z)) if kind.count(len(Z)) <= _EVERY else _far(len(Z), kind, count, rng)
-    near = _without(near, asked)
     far = rng.permutation(_without(far, np.concatenate([asked, near])))[:count]
     order = rng.permutation(len(near) + len(far))
     return np.concatenate([near, far])[order], order < len(near)
@@ -30,8 +29,8 @@ def _far(n: int, kind: Kind, count: int, rng: np.random.Generator) -> np.ndarray
     return kind.in_order(rows[np.all(ordered[:, 1:] != ordered[:, :-1], axis=1)])
 
 
-def _near(Z: np.ndarray, kind: Kind, rng: np.random.Generator) -> np.ndarray:
-    """Anchors, each with some of its nearest neighbors."""
+def _near(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Pairs of an anchor and one of its nearest neighbors."""
     from sklearn.neighbors import NearestNeighbors
 
     anchors = rng.permutation(len(Z))[:_ANCHORS]
@@ -40,11 +39,9 @@ def _near(Z: np.ndarray, kind: Kind, rng: np.random.Generator) -> np.ndarray:
     found = search.kneighbors(Z[anchors], return_distance=False)
     # Of equal points one may not find itself among its nearest; it is drawn last where it does.
     turn = np.where(found == anchors[:, None], 2.0, rng.random(found.shape))
-    beside = kind.width - 1
-    each = min(_OF_EACH, count // beside)
-    drawn = np.take_along_axis(found, np.argsort(turn, axis=1)[:, : each * beside], axis=1)
-    rows = np.column_stack([np.repeat(anchors, each), drawn.reshape(-1, beside)])
-    return kind.in_order(rows)
+    each = min(_OF_EACH, count)
+    drawn = np.take_along_axis(found, np.argsort(turn, axis=1)[:, :each], axis=1)
+    return np.sort(np.column_stack([np.repeat(anchors, each), drawn.ravel()]), axis=1)
 
 
 def _without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -37,6 +37,9 @@ class Kind:
         The places in a row between which distances are taken.
     signs, offset
         As in Statements: what the log-odds of the answers are of these distances.
+    has_near : bool
+        Whether half the candidates are about near neighbors. Near pairs tell where alike ends; three points
+        that are all near each other compare small distances, and tell little of the metric.
     """
 
     width: int
@@ -48,6 +51,7 @@ class Kind:
     learned_from: type[Any]
     read: Callable[[Any, np.ndarray], Known]
     n_candidates: int
+    has_near: bool
 
     def in_order(self, rows: np.ndarray) -> np.ndarray:
         """The same questions, each written in the one way there is."""
@@ -95,9 +99,18 @@ def _read_comparisons(known: Triplets, Z: np.ndarray) -> Known:
 
 # The more candidates, the more are worth asking; an odd one out costs three times as much as the others.
 KINDS: Mapping[str, Kind] = {
-    "pair": Kind(2, 0, ((0, 1),), ((-1.0,),), 1.0, TwoAnswers(), Pairs, _read_pairs, 3000),
+    "pair": Kind(2, 0, ((0, 1),), ((-1.0,),), 1.0, TwoAnswers(), Pairs, _read_pairs, 3000, True),
     "triplet": Kind(
-        3, 1, ((0, 2), (0, 1)), ((1.0, -1.0),), 0.0, TwoAnswers(), Triplets, _read_comparisons, 3000
+        3,
+        1,
+        ((0, 2), (0, 1)),
+        ((1.0, -1.0),),
+        0.0,
+        TwoAnswers(),
+        Triplets,
+        _read_comparisons,
+        3000,
+        False,
     ),
     "odd": Kind(
         3,
@@ -109,5 +122,6 @@ KINDS: Mapping[str, Kind] = {
         Triplets,
         _read_comparisons,
         600,
+        False,
     ),
 }
