@@ -1,8 +1,6 @@
 """The page in a real browser: nothing asked for, nothing run that was given, by mouse and by keyboard."""
 
 import base64
-import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,39 +8,31 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
+from tests.browsers import (
+    DOWN,
+    ENTER,
+    ESCAPE,
+    LEFT,
+    RIGHT,
+    TAB,
+    UP,
+    asked_for,
+    forget_logs,
+    set_screen,
+    settle,
+    starting,
+)
 from tests.plots.reports import CLASSES, TEXTS, content, learned, texts
 
 from gramlearn import MetricLearner, Pairs
 from gramlearn.plots import report
 
-DRIVER = shutil.which("chromedriver")
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
-ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a window; what it logs is asked of it."""
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
-        pytest.skip("no browser: selenium is not installed")
-    if DRIVER is None or BROWSER is None:
-        pytest.skip("no browser: chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    try:
-        yield driver
-    finally:
-        driver.quit()
+    """Chromium without a window."""
+    with starting() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +64,11 @@ def page(browser: Any, path: Path) -> Any:
 
 
 def show(browser: Any, path: Path, width: int = 1200, scheme: str = "light") -> None:
-    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
+    set_screen(browser, width, scheme)
+    forget_logs(browser)
     browser.get(path.as_uri())
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
     settle(browser)
-
-
-def settle(browser: Any) -> None:
-    """Until two frames were drawn."""
-    browser.execute_async_script(
-        "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
-    )
 
 
 def press(browser: Any, keys: str, where: str = "map-before") -> None:
@@ -123,14 +102,7 @@ def click_point(browser: Any, path: Path, k: int, side: str) -> None:
 
 def test_nothing_is_asked_for_and_no_error_is_logged(page: Any) -> None:
     press(page, DOWN + ENTER + ESCAPE)
-    asked = [
-        message["params"]["request"]["url"]
-        for message in (
-            json.loads(entry["message"])["message"] for entry in page.get_log("performance")
-        )
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in asked if not url.startswith("data:")] == [page.current_url]
+    assert asked_for(page) == [page.current_url]
     timed = page.execute_script(
         "return performance.getEntriesByType('resource').map((e) => e.name)"
     )
