@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from threading import Thread
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -222,3 +223,19 @@ def test_the_files_of_the_page_are_served(client):
     code, headers, data = client.ask("GET", "/")
     assert (code, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert data.lower().startswith(b"<!doctype html>")
+
+
+def test_an_item_comes_by_the_number_of_its_point(client):
+    assert client.get("/api/item?number=2") == {"number": 2, "id": "c", "text": "c"}
+    for number, code in (
+        ("6", 404),
+        ("-1", 400),
+        ("²", 400),
+        ("", 400),
+        ("1" * 12, 400),
+        ("x", 400),
+    ):
+        path = f"/api/item?number={quote(number)}"
+        found, _, data = client.ask("GET", path)
+        assert found == code
+        assert "`number`" in json.loads(data)["error"]

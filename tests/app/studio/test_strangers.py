@@ -63,6 +63,7 @@ def test_the_owner_of_the_token_comes_in(studio):
         "/api/state",
         "/api/map",
         "/api/answers",
+        "/api/item?number=0",
         "/api/export",
         "/items/0",
         "/page/index.html",

@@ -285,6 +285,7 @@ _GETS: dict[str, Callable[[Studio, Given], dict[str, Any]]] = {
     "/api/state": Studio.state,
     "/api/map": Studio.map,
     "/api/answers": Studio.answers,
+    "/api/item": Studio.item,
 }
 
 

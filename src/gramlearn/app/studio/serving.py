@@ -35,7 +35,7 @@ def serve(given: Namespace) -> None:
         print(f"{len(items.rows):,} points to ask about, {n:,} answers so far in {store_path}")
         if given.check:
             return
-        learning = Learning()
+        learning = stack.enter_context(Learning(desk, points.X, items.rows))
         exchange = Exchange(store, points, given.kind)
         studio = Studio(desk, items, learning, exchange, given.judge)
         server = stack.enter_context(_listening(given, studio))

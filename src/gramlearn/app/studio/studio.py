@@ -136,6 +136,18 @@ class Studio:
             return {"version": 0, "rows": [], "before": [], "now": [], "pairs": [], "suspects": []}
         return learned.map
 
+    def item(self, given: dict[str, str]) -> Content:
+        """One item, by the number of its point."""
+        number = given.get("number", "")
+        if not (number.isascii() and number.isdigit() and len(number) < 12):
+            raise WrongRequestError(400, "`number` must be the number of a point.")
+        if int(number) >= len(self.items.names):
+            n = len(self.items.names)
+            raise WrongRequestError(
+                404, f"`number` is {number}; the points have the numbers 0 to {n - 1:,}."
+            )
+        return self.items.show(int(number))
+
     def answers(self, given: dict[str, str]) -> Content:
         """Answers to look at again, the last ones first."""
         which = given.get("which", "last")

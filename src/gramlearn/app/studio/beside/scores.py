@@ -1,0 +1,126 @@
+"""share = (1 / m) sum_q 1{distances foretell answer q}, over the answers to m random questions.
+
+Nothing is learned from these. Every metric is judged by all of them that there are by now, so that two metrics
+differ by what was learned alone; the plain distance is judged by the same. Pairs are told apart by a threshold,
+of both distances from the answers that were learned from.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, final
+
+import numpy as np
+
+from gramlearn.app.studio.beside.metric import Metric
+from gramlearn.app.studio.beside.told import Told, distances
+
+LEAST_JUDGING = 5  # random answers before there is a score
+_LEAST_TO_STOP = 30  # before it is said that more answers do not help
+_WORTH = 0.03  # more of the random questions foretold, for twice the answers
+
+
+@final
+class Score(NamedTuple):
+    """After n answers: the shares of n_random ones foretold, and the standard error of the learned one."""
+
+    n: int
+    n_random: int
+    learned: float
+    plain: float
+    error: float
+
+
+@final
+class Gain(NamedTuple):
+    """What `many` answers foretell more than `few` did, as a share, and its standard error."""
+
+    few: int
+    many: int
+    share: float
+    error: float
+
+
+@final
+class Judged:
+    """Metrics, judged by the answers to random questions as they stand."""
+
+    def __init__(self, told: Told, P: np.ndarray) -> None:
+        self._told, self._P = told, P
+        self._judging = told.judging
+        self._right: dict[int, np.ndarray] = {}
+
+    @property
+    def n_judging(self) -> int:
+        """How many answers judge."""
+        return len(self._judging)
+
+    @property
+    def share_alike(self) -> float:
+        """Of the judging pairs."""
+        return float(np.mean(self._judging.said == 1))
+
+    def score(self, metric: Metric) -> Score:
+        """How well a metric foretells them."""
+        right = self._learned(metric)
+        plain = self._judging.foretold(self._judging.plain, metric.plain_threshold)
+        return Score(
+            self._n_until(metric),
+            len(right),
+            float(right.mean()),
+            float(plain.mean()),
+            error_of_share(right),
+        )
+
+    def curve(self, metrics: Iterable[Metric], newest: Metric) -> list[Score]:
+        """Scores over the number of answers, growing; that of the newest metric is the last."""
+        if self.n_judging < LEAST_JUDGING:
+            return []
+        last = self.score(newest)
+        found = {
+            score.n: score
+            for score in (self.score(one) for one in metrics if one.n_from)
+            if score.n < last.n
+        }
+        return [*(found[n] for n in sorted(found)), last]
+
+    def gain(self, metrics: Iterable[Metric], newest: Metric) -> Gain | None:
+        """That of the newest metric over the one that knew about half as many answers; None without one."""
+        many = self._n_until(newest)
+        most = newest.n_from / 2
+        older = [metric for metric in metrics if most / 1.5 <= metric.n_from <= most]
+        if not older or self.n_judging < _LEAST_TO_STOP:
+            return None
+        half = max(older, key=lambda metric: metric.n_from)
+        difference = self._learned(newest).astype(float) - self._learned(half)
+        return Gain(self._n_until(half), many, float(difference.mean()), _error_of_mean(difference))
+
+    def advantage(self, metric: Metric) -> tuple[float, float]:
+        """By how much the share of a metric is above that of the plain distance, and the standard error."""
+        plain = self._judging.foretold(self._judging.plain, metric.plain_threshold)
+        difference = self._learned(metric).astype(float) - plain
+        return float(difference.mean()), _error_of_mean(difference)
+
+    def _learned(self, metric: Metric) -> np.ndarray:
+        if id(metric) not in self._right:
+            apart = distances(self._judging.items, self._P, metric.A)
+            self._right[id(metric)] = self._judging.foretold(apart, metric.threshold)
+        return self._right[id(metric)]
+
+    def _n_until(self, metric: Metric) -> int:
+        return int(np.searchsorted(self._told.seq, metric.last, side="right"))
+
+
+def has_stopped(gain: Gain) -> bool:
+    """Whether twice the answers foretold too little more: the gain and its error together are not worth it."""
+    return gain.share + gain.error <= _WORTH
+
+
+def error_of_share(right: np.ndarray) -> float:
+    """sqrt(p (1 - p) / m), with one right and one wrong answer added, so that of few it is never zero."""
+    p = (right.sum() + 1) / (len(right) + 2)
+    return float(np.sqrt(p * (1 - p) / len(right)))
+
+
+def _error_of_mean(difference: np.ndarray) -> float:
+    """The standard error of the mean of -1, 0 and 1, with one that differs added."""
+    m = len(difference)
+    return float(np.sqrt((np.sum(difference**2) + 1 - m * difference.mean() ** 2) / m**2))
