@@ -83,7 +83,7 @@ function showNone(sentence, before) {
 function showQuestion(question, before) {
   const kind = KINDS[question.kind];
   byId("ask-title").textContent = kind.title;
-  byId("ask-number").textContent = `Question ${whole(question.number)}`;
+  byId("ask-number").replaceChildren(make("span", {}, "Question "), whole(question.number));
   byId("ask-items").className = `items ${question.kind}${question.items.some((item) => item.image) ? " pictures" : ""}`;
   byId("ask-items").replaceChildren(...showItems(question.items, kind));
   byId("ask-answers").hidden = false;

@@ -42,6 +42,7 @@ export function compareFields(items, places, against) {
   const names = [...new Set(items.flatMap((item) => item.fields.map(([name]) => name)))];
   const of = items.map((item) => new Map(item.fields));
   const table = make("table", { class: "compare" }, make("caption", { class: "unseen" }, "The items side by side"),
+    make("colgroup", {}, make("col", { class: "names" }), ...places.map(() => make("col"))),
     make("thead", {}, make("tr", {}, make("td"), ...places.map((place) => make("th", { scope: "col" }, place)))));
   const body = make("tbody");
   for (const name of names) {
