@@ -52,6 +52,21 @@ def _kills(found: list[Row]) -> list[Row]:
     ]
 
 
+def _studio(found: list[Row]) -> list[Row]:
+    return [
+        {
+            "moments": one["moments"],
+            "killed": one["killed"],
+            "answers confirmed": f"{one['confirmed']:,}",
+            "taken back": f"{one['taken_back']:,}",
+            "sent again": f"{one['sent_again']:,}",
+            "refused": one["refused"],
+            "lost, twice, or other than said": len(one["troubles"]),
+        }
+        for one in found
+    ]
+
+
 def _scarcities(found: list[Row]) -> list[Row]:
     return [
         {
@@ -82,6 +97,7 @@ def _load(found: Row) -> list[Row]:
 _TABLES: dict[str, tuple[str, Callable[[Any], list[Row]]]] = {
     "sigint": ("Ctrl-C at random moments of a fit", _signals),
     "kills": ("SIGKILL at random moments of a run", _kills),
+    "studio": ("SIGKILL of the studio under two clients that answer as fast as they can", _studio),
     "scarcity": ("Too little disk, rights or memory", _scarcities),
     "load": ("Many fits at once", _load),
 }

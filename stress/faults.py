@@ -1,7 +1,8 @@
-"""python -m stress.faults sigint | kill | scarce: signals, killed runs, and scarce resources.
+"""python -m stress.faults sigint | kill | studio | scarce: signals, killed runs, and scarce resources.
 
     python -m stress.faults sigint --out stress/results/sigint.json    SIGINT at 100 random moments of every fit
     python -m stress.faults kill --out stress/results/kills.json       SIGKILL at 100 of two commands
+    python -m stress.faults studio --out stress/results/studio.json    SIGKILL of the server that takes answers
     python -m stress.faults scarce --out stress/results/scarcity.json  full disk, no rights, address space, ...
 
 What was found goes to the file that --out names, as JSON, after each step; the status is 1 where anything is
@@ -22,6 +23,7 @@ from stress.fits import FITS
 from stress.interrupts import interrupt_fits
 from stress.kills import COMMANDS, kill_runs
 from stress.scarcity import SCARCITIES, try_scarcity
+from stress.studio_kills import kill_studio
 
 __all__ = ["is_flawless", "main"]
 
@@ -55,13 +57,16 @@ def _found(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for name in args.only or COMMANDS:
             with tempfile.TemporaryDirectory() as folder:
                 yield kill_runs(name, args.moments, args.seed, Path(folder))
+    elif args.command == "studio":
+        with tempfile.TemporaryDirectory() as folder:
+            yield kill_studio(args.moments, args.seed, Path(folder))
     else:
         for name in args.only or SCARCITIES:
             yield try_scarcity(name)
 
 
 def _parser() -> argparse.ArgumentParser:
-    words = dict.fromkeys(("sigint", "kill", "scarce"))
+    words = dict.fromkeys(("sigint", "kill", "studio", "scarce"))
     parser = argparse.ArgumentParser(
         prog="python -m stress.faults",
         description=__doc__,

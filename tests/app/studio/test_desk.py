@@ -143,6 +143,23 @@ def test_an_answer_to_no_question_is_refused(store):
     assert store.answers() == []
 
 
+def test_an_answer_that_was_under_way_when_the_studio_was_stopped_is_taken(store):
+    question = desk_of(store).next("me")
+    again = desk_of(store, n=10)  # the server was started again
+    for items in (None, (1,), (1, 1), (0, 99), (1, 2, 3), (0, 11)):
+        with pytest.raises(UnknownQuestionError):
+            again.answer("e", question.question, "me", "alike", items)
+    seq = again.answer("e", question.question, "me", "alike", question.items)
+    assert again.answer("e", question.question, "me", "alike", question.items) == seq
+    (kept,) = store.answers()
+    assert (kept.items, kept.random) == (question.items, False)
+    # Neither what was answered meanwhile nor what another page shows is asked twice.
+    shown = again.next("you")
+    for items in (question.items, shown.items):
+        with pytest.raises(UnknownQuestionError):
+            again.answer("f", "another", "me", "alike", items[::-1])
+
+
 def test_undo_asks_again_as_it_was(store):
     desk = desk_of(store)
     first, second = desk.next("me"), desk.next("me")

@@ -79,6 +79,7 @@ class Desk:
         self.repeats = repeats
         self._store = store
         self._rows = [int(row) for row in rows]
+        self._may_be_asked = frozenset(self._rows)
         self._rng = random.Random(secrets.randbits(64) if seed is None else seed)
         self._clock = clock
         self._lock = RLock()
@@ -113,10 +114,14 @@ class Desk:
 
     # -- answers --------------------------------------------------------------------------------------
 
-    def answer(self, event: str, question: str, judge: str, answer: str) -> int:
+    def answer(
+        self, event: str, question: str, judge: str, answer: str, items: Iterable[int] | None = None
+    ) -> int:
         """Keep an answer; the number of the event. The same again is the same event.
 
-        ValueError where it is no answer to such a question, UnknownQuestionError where that is not known.
+        With the items, as they were shown, also where the studio was started again since the question was
+        handed out. ValueError where it is no answer to such a question, UnknownQuestionError where that is not
+        known.
         """
         with self._writing:
             with self._lock:
@@ -125,9 +130,8 @@ class Desk:
             if known is not None and known.judge == judge:
                 return known.seq  # sent again, perhaps after the server was started again
             if asked is None:
-                raise UnknownQuestionError(
-                    "This question was asked too long ago, or before the studio was started; here is another."
-                )
+                with self._lock:
+                    asked = self._take_up(question, judge, items)
             seq = self._store.answer(
                 event, question, judge, self.kind, asked.items, answer, asked.random
             )
@@ -290,6 +294,19 @@ class Desk:
         if len(self._handed) > _MOST_HANDED:
             del self._handed[next(iter(self._handed))]
         return question
+
+    def _take_up(self, question: str, judge: str, items: Iterable[int] | None) -> Question:
+        """A question of before, if it may still be answered; whether it was a random one nobody knows."""
+        shown = tuple(items or ())
+        if len(set(shown)) == len(shown) == WIDTH[self.kind] and self._may_be_asked.issuperset(
+            shown
+        ):
+            key = key_of(self.kind, shown)
+            if self._is_free(key, judge):
+                return Question(question, shown, key, False, judge)
+        raise UnknownQuestionError(
+            "This question was asked too long ago, or before the studio was started; here is another."
+        )
 
     def _release(self, asked: Question) -> None:
         held = self._held.get(asked.key)

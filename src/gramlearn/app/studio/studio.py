@@ -70,7 +70,7 @@ class Studio:
         judge = self._judge_of(given)
         event, question, answer = (_text(given, name) for name in ("event", "question", "answer"))
         try:
-            seq = self._desk.answer(event, question, judge, answer)
+            seq = self._desk.answer(event, question, judge, answer, self._items_of(given))
         except UnknownQuestionError as error:
             raise WrongRequestError(409, str(error), next=self._next(judge)) from None
         self._learning.notice()
@@ -229,6 +229,14 @@ class Studio:
             for seq in suspects
             if seq in asked.answers
         ]
+
+    def _items_of(self, given: Content) -> list[int] | None:
+        """What the page has shown, if that was a question of this kind."""
+        items = given.get("items")
+        if given.get("kind") != self._desk.kind or not isinstance(items, list):
+            return None
+        are_numbers = all(isinstance(k, int) and not isinstance(k, bool) for k in items)
+        return items if are_numbers else None
 
     def _judge_of(self, given: Content) -> str:
         if given.get("judge") in (None, ""):
