@@ -5,6 +5,7 @@ and the other two in any order. Two answers agree where they say the same of the
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from math import comb
 from typing import Any, NamedTuple, final
 
@@ -54,19 +55,27 @@ class Asked:
         self.n_of_judge: dict[str, int] = {}
         self.n_unsure = self.n_random = 0
         self._same = self._both = 0
+        self._n_standing, self._last = 0, -1  # of all kinds
 
     def follow(self, standing: list[Answer]) -> tuple[list[Answer], list[Answer]]:
-        """Take over what stands now; what has come and what has gone since the last time."""
-        now = {answer.seq: answer for answer in standing if answer.kind == self.kind}
-        come = [answer for seq, answer in now.items() if seq not in self.answers]
+        """Take over what stands now; what has come and what has gone since the last time.
+
+        Numbers grow, so that an answer more costs the same however many there are; one less costs a look at all.
+        """
+        come = list(takewhile(lambda answer: answer.seq > self._last, reversed(standing)))[::-1]
         gone = []
-        if len(now) - len(come) < len(self.answers):
-            gone = [answer for seq, answer in self.answers.items() if seq not in now]
+        if len(standing) - len(come) < self._n_standing:
+            left = {answer.seq for answer in standing}
+            gone = [answer for seq, answer in self.answers.items() if seq not in left]
+        self._n_standing = len(standing)
+        self._last = come[-1].seq if come else self._last
+        come = [answer for answer in come if answer.kind == self.kind]
         for answer in gone:
+            del self.answers[answer.seq]
             self._count(answer, -1)
         for answer in come:
+            self.answers[answer.seq] = answer
             self._count(answer, 1)
-        self.answers = now
         return come, gone
 
     def judges_of(self, key: Key) -> set[str]:

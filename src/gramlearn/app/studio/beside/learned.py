@@ -1,10 +1,42 @@
 """What the process beside has found out, as it comes to the server."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
-from gramlearn.app.studio.beside.map import Map
-from gramlearn.app.studio.beside.scores import Score
+import numpy as np
+
+_DIGITS = 4  # of coordinates
+
+
+@final
+class Score(NamedTuple):
+    """After n answers: the shares of n_random ones foretold, and the standard error of the learned one."""
+
+    n: int
+    n_random: int
+    learned: float
+    plain: float
+    error: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Rows of points, where they are before and now, and lines (place, place, near or far) between them."""
+
+    rows: np.ndarray
+    before: np.ndarray
+    now: np.ndarray
+    lines: np.ndarray
+
+    def content(self) -> dict[str, Any]:
+        """As the page takes it."""
+        return {
+            "rows": self.rows.tolist(),
+            "before": np.round(self.before, _DIGITS).tolist(),
+            "now": np.round(self.now, _DIGITS).tolist(),
+            "pairs": self.lines.tolist(),
+        }
 
 
 @final

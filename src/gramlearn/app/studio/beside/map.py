@@ -4,36 +4,15 @@ Directions are turned and mirrored so that the points move as little as they can
 orthogonal matrix (Procrustes). Of many points some thousand are shown, always those of the last answers.
 """
 
-from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from gramlearn.app.studio.beside.learned import Map
 from gramlearn.app.studio.beside.told import Told
 
 _SHOWN = 2000  # points, whatever was judged
 _LAST = 1000  # answers that are drawn
-_DIGITS = 4
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Map:
-    """Rows of points, where they are before and now, and lines (place, place, near or far) between them."""
-
-    rows: np.ndarray
-    before: np.ndarray
-    now: np.ndarray
-    lines: np.ndarray
-
-    def content(self) -> dict[str, Any]:
-        """As the page takes it."""
-        return {
-            "rows": self.rows.tolist(),
-            "before": np.round(self.before, _DIGITS).tolist(),
-            "now": np.round(self.now, _DIGITS).tolist(),
-            "pairs": self.lines.tolist(),
-        }
 
 
 @final

@@ -10,23 +10,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from gramlearn.app.studio.beside.learned import Score
 from gramlearn.app.studio.beside.metric import Metric
 from gramlearn.app.studio.beside.told import Told, distances
 
 LEAST_JUDGING = 5  # random answers before there is a score
 _LEAST_TO_STOP = 30  # before it is said that more answers do not help
 _WORTH = 0.03  # more of the random questions foretold, for twice the answers
-
-
-@final
-class Score(NamedTuple):
-    """After n answers: the shares of n_random ones foretold, and the standard error of the learned one."""
-
-    n: int
-    n_random: int
-    learned: float
-    plain: float
-    error: float
 
 
 @final

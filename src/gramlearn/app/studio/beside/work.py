@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gramlearn.app.studio.asked import WIDTH
-from gramlearn.app.studio.beside.learned import Learned
-from gramlearn.app.studio.beside.map import Map, Maps
+from gramlearn.app.studio.beside.learned import Learned, Map
+from gramlearn.app.studio.beside.map import Maps
 from gramlearn.app.studio.beside.metric import Fitting, Metric
 from gramlearn.app.studio.beside.scores import Judged
 from gramlearn.app.studio.beside.suspected import Suspected
