@@ -1,105 +1,138 @@
-"""The process beside learns what a judge has in mind, comes back where it died, and leaves nothing behind."""
+"""The process beside is told of answers, fails in sentences, comes back, and never outlives its server."""
 
 import os
-import signal
+import subprocess
+import sys
 import time
+from contextlib import contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pytest
-from tests.app.studio.dying import die
+from tests.app.studio import workers
+from tests.app.studio.judges import X, answers, say
 
-from gramlearn.app.studio.beside.work import Work
 from gramlearn.app.studio.desk import Desk
 from gramlearn.app.studio.learning import Learning
 from gramlearn.app.studio.store import Store
 from gramlearn.files.points import Points
 
-PATIENCE = 60.0  # seconds that a busy machine may take to start a process
-rng = np.random.default_rng(0)
-# What people look at is one feature of four, and the smallest.
-POINTS = Points(rng.normal(size=(60, 4)) * [0.5, 2, 2, 2], source="points")
+PATIENCE = 120.0  # seconds that a busy machine may take to start a process
+POINTS = Points(X, source="points")
+ROWS = np.arange(60)
 
 
 def until(is_so):
     deadline = time.monotonic() + PATIENCE
-    while not is_so():
+    while not (found := is_so()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    return found
 
 
-def say(kind, items):
-    a, b, *c = POINTS.X[list(items), 0]
-    if kind == "pair":
-        return "alike" if abs(a - b) < 0.4 else "unlike"
-    apart = [abs(a - b), abs(a - c[0]), abs(b - c[0])]
-    if kind == "triplet":
-        return "second" if apart[0] < apart[1] else "third"
-    return ("third", "second", "first")[int(np.argmin(apart))]
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # A process that nobody waits for has ended, too.
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def answer(desk, n, kind="pair"):
+@contextmanager
+def learning_at_a_desk(path, make_work=None, kind="pair"):
+    with Store.open(path, POINTS) as store:
+        desk = Desk(store, kind, ROWS, seed=0)
+        with Learning(desk, POINTS.X, ROWS, make_work) as learning:
+            yield desk, learning
+
+
+def answer(desk, learning, n):
     for _ in range(n):
         question = desk.next("me")
-        desk.answer(str(uuid4()), question.question, "me", say(kind, question.items))
+        desk.answer(str(uuid4()), question.question, "me", say(desk.kind, question.items))
+        learning.notice()
 
 
-class SlowWork(Work):
-    """Learns for as long as the test lasts."""
-
-    def _learn(self):
-        if len(self._told):
-            time.sleep(PATIENCE)
-        yield from super()._learn()
+def told(learning):
+    return None if learning.learned is None else learning.learned.verdict
 
 
-def test_it_learns_comes_back_and_leaves_no_process(tmp_path):
+def test_it_learns_from_what_was_answered_before_and_now(tmp_path):
     with Store.open(tmp_path / "a.db", POINTS) as store:
-        desk = Desk(store, "pair", np.arange(60), seed=0)
-        with Learning(desk, POINTS.X, np.arange(60)) as learning:
-            until(lambda: desk.n_queued)  # before there is any answer
-            assert learning.learned is None
-            answer(desk, 40)
-            learning.notice()
-            until(lambda: learning.learned is not None)
-            found = learning.learned
-            assert found.map["version"] == found.summary()["map_version"] > 0
-            assert len(found.map["now"]) == 60
-
-            first = learning._process.pid
-            os.kill(first, signal.SIGKILL)
-            until(lambda: learning.problem)
-            assert "started again" in learning.problem
-            until(lambda: learning.problem is None and learning.learned is not found)
-            last = learning._process.pid
-            assert last != first
-        for pid in (first, last):
-            with pytest.raises(ProcessLookupError):
-                os.kill(pid, 0)
+        for one in answers("pair", 40):
+            store.answer(
+                f"e{one.seq}", one.question, "me", "pair", one.items, one.answer, one.random
+            )
+    with learning_at_a_desk(tmp_path / "a.db") as (desk, learning):
+        found = until(lambda: learning.learned)
+        assert found.map["version"] == found.summary()["map_version"] > 0
+        assert len(found.map["now"]) == len(found.map["before"]) == 60
+        assert found.scores[-1].n == 40
+        until(lambda: desk.n_queued)
+        answer(desk, learning, 20)
+        until(lambda: learning.learned.scores[-1].n == 60)
+        assert learning.problem is None
 
 
-def test_no_question_waits_for_a_fit(tmp_path):
-    with Store.open(tmp_path / "a.db", POINTS) as store:
-        desk = Desk(store, "pair", np.arange(60), seed=0)
-        with Learning(desk, POINTS.X, np.arange(60), SlowWork) as learning:
-            until(lambda: desk.n_queued)
-            seconds = []
-            for _ in range(200):
-                begun = time.perf_counter()
-                answer(desk, 1)
-                learning.notice()
-                seconds.append(time.perf_counter() - begun)
-            assert np.quantile(seconds, 0.95) < 0.1
-            assert learning.learned is None  # it was learning all the time
-            begun = time.monotonic()
-        assert time.monotonic() - begun < 5
+def test_a_fit_that_fails_is_a_sentence_and_the_next_answer_tries_again(tmp_path):
+    with learning_at_a_desk(tmp_path / "a.db", workers.Counting) as (desk, learning):
+        answer(desk, learning, 4)
+        until(lambda: told(learning) == "4")
+        answer(desk, learning, 1)
+        problem = until(lambda: learning.problem)
+        assert problem.startswith("Learning failed (ArithmeticError: 5 is too many)")
+        assert told(learning) == "4"
+        answer(desk, learning, 1)
+        until(lambda: told(learning) == "6" and learning.problem is None)
+
+        desk.undo("u", "me")
+        desk.undo("v", "me")
+        learning.notice()
+        until(lambda: told(learning) == "4" and learning.problem is None)
+
+        killed = learning._process
+        versions = learning.learned.version
+        killed.kill()
+        until(lambda: learning.problem and "started again" in learning.problem)
+        until(lambda: learning.problem is None and learning.learned.version > versions)
+        assert told(learning) == "4"
+        last = learning._process.pid
+        assert last != killed.pid
+    assert not is_running(killed.pid)
+    assert not is_running(last)
 
 
 def test_a_process_that_dies_again_and_again_is_given_up_in_a_sentence(tmp_path):
-    with Store.open(tmp_path / "a.db", POINTS) as store:
-        desk = Desk(store, "pair", np.arange(60), seed=0)
-        answer(desk, 1)
-        with Learning(desk, POINTS.X, np.arange(60), die) as learning:
-            until(lambda: learning.problem and "not started again" in learning.problem)
-            answer(desk, 5)
-            learning.notice()
+    with learning_at_a_desk(tmp_path / "a.db", workers.die) as (desk, learning):
+        until(lambda: learning.problem and "not started again" in learning.problem)
+        answer(desk, learning, 3)
+
+
+def test_no_question_waits_for_a_fit(tmp_path):
+    with learning_at_a_desk(tmp_path / "a.db", workers.Sleeping) as (desk, learning):
+        until(lambda: desk.n_queued)
+        seconds = []
+        for _ in range(200):
+            begun = time.perf_counter()
+            answer(desk, learning, 1)
+            seconds.append(time.perf_counter() - begun)
+        assert np.quantile(seconds, 0.95) < 0.1
+        assert learning.learned is None  # it was learning all the time
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
+def test_it_does_not_outlive_a_server_that_is_killed(tmp_path):
+    server = subprocess.Popen(
+        [sys.executable, workers.__file__, str(tmp_path / "a.db")], stdout=subprocess.PIPE
+    )
+    with server:
+        beside = int(server.stdout.readline())
+        assert is_running(beside)
+        server.kill()
+        server.wait()
+        until(lambda: not is_running(beside))

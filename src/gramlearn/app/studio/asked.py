@@ -60,7 +60,7 @@ class Asked:
     def follow(self, standing: list[Answer]) -> tuple[list[Answer], list[Answer]]:
         """Take over what stands now; what has come and what has gone since the last time.
 
-        Numbers grow, so that an answer more costs the same however many there are; one less costs a look at all.
+        Numbers grow, so one answer more costs the same however many there are; one less costs a look at all.
         """
         come = list(takewhile(lambda answer: answer.seq > self._last, reversed(standing)))[::-1]
         gone = []

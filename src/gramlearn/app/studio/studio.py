@@ -3,10 +3,8 @@
 Everything that comes from the page is looked at here: its fields are texts and numbers, and nothing else.
 """
 
-from collections.abc import Callable
 from typing import Any, final
 
-from gramlearn.app.studio.asked import Asked
 from gramlearn.app.studio.desk import (
     Desk,
     NoQuestionError,
@@ -158,8 +156,7 @@ class Studio:
         after = given.get("after", "") or "0"
         if not (after.isascii() and after.isdigit() and len(after) < 16):
             raise WrongRequestError(400, "`after` must be the number of an answer.")
-        with self._desk.looking():
-            found = self._listed(which, self._desk.asked)
+        found = self._listed(which)
         judge = given.get("judge")
         if judge:
             found = [(answer, why) for answer, why in found if answer.judge == judge]
@@ -214,20 +211,25 @@ class Studio:
             "answer": answer.answer,
         }
 
-    def _listed(self, which: str, asked: Asked) -> list[tuple[Answer, str | None]]:
-        newest_first: Callable[[Any], Any] = lambda answer: -answer.seq  # noqa: E731
+    def _listed(self, which: str) -> list[tuple[Answer, str | None]]:
+        with self._desk.looking():
+            asked = self._desk.asked
+            if which == "disagreements":
+                return [
+                    (answer, "Judges say different things.") for answer in asked.disagreements()
+                ]
+            answers = dict(asked.answers)
+        # No question waits for what follows.
         if which == "last":
-            return [(answer, None) for answer in sorted(asked.answers.values(), key=newest_first)]
-        if which == "disagreements":
-            return [(answer, "Judges say different things.") for answer in asked.disagreements()]
+            return [(answer, None) for answer in reversed(answers.values())]
         if which == "contradictions":
-            return find_contradictory(asked, len(self.items.names))
+            return find_contradictory(asked.kind, answers.values(), len(self.items.names))
         learned = self._learning.learned
         suspects = [] if learned is None else learned.suspects
         return [
-            (asked.answers[seq], "The other answers speak against it.")
+            (answers[seq], "The other answers speak against it.")
             for seq in suspects
-            if seq in asked.answers
+            if seq in answers
         ]
 
     def _items_of(self, given: Content) -> list[int] | None:

@@ -4,23 +4,24 @@ Of pairs: unlike ones that a chain of alike ones joins. Of comparisons: d(i, j) 
 pair i, j to the pair i, k, and those on a circle of such edges contradict each other.
 """
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gramlearn.app.studio.asked import UNSURE, Asked, Key, said
+from gramlearn.app.studio.asked import UNSURE, Key, said
 from gramlearn.app.studio.store import Answer
 from gramlearn.side_information.closure import find_contradictions
 
 Reasons = list[tuple[Answer, str | None]]
 
 
-def find_contradictory(asked: Asked, n_points: int) -> Reasons:
+def find_contradictory(kind: str, answers: Iterable[Answer], n_points: int) -> Reasons:
     """The answers of which not all can be right, those that belong together side by side."""
-    sure = [answer for answer in asked.answers.values() if answer.answer != UNSURE]
-    return _of_pairs(sure, n_points) if asked.kind == "pair" else _of_comparisons(sure)
+    sure = [answer for answer in answers if answer.answer != UNSURE]
+    return _of_pairs(sure, n_points) if kind == "pair" else _of_comparisons(sure)
 
 
 def comparisons_of(answer: Answer) -> list[tuple[int, int, int]]:

@@ -15,11 +15,7 @@ import numpy as np
 from gramlearn import MetricLearner
 from gramlearn.app.studio.beside.told import Told, distances
 
-_PRICES: dict[str, dict[str, Any]] = {
-    "pair": {"C": 1.0},
-    "triplet": {"C": 0.2, "loss": "squared_hinge"},
-    "odd": {"C": 0.2, "loss": "squared_hinge"},
-}
+_LOSS = {"pair": "slack", "triplet": "squared_hinge", "odd": "squared_hinge"}
 _SECONDS = 20.0  # of a fit: what was reached by then is used
 _DRAWN = 20_000  # pairs that tell how far points are apart
 
@@ -62,15 +58,17 @@ class Fitting:
 
     def __init__(self, kind: str, P: np.ndarray) -> None:
         self.P = P
-        self._price = _PRICES[kind]
+        self._loss = _LOSS[kind]
         pairs = np.random.default_rng(0).integers(len(P), size=(_DRAWN, 2))
-        apart = distances(pairs[pairs[:, 0] != pairs[:, 1]], P)
+        apart = distances(pairs, P)
+        apart = apart[apart > 0]  # equal points are as near as can be already
         self._bounds = np.percentile(apart, (5, 95)) if len(apart) else np.ones(2)
 
     def learner(self) -> Any:
         """An estimator that was not fitted."""
         return MetricLearner(
-            **self._price,
+            C=1.0,
+            loss=self._loss,
             bounds=tuple(self._bounds),
             tol=1e-3,
             time_limit=_SECONDS,
@@ -82,12 +80,13 @@ class Fitting:
         begun = time.perf_counter()
         taught = told.taught
         last = int(told.seq[-1]) if len(told) else 0
-        if taught.is_one_sided:
-            return Metric(last, 0, 0.0, np.eye(self.P.shape[1]), *self._thresholds(taught, None))
         points = np.unique(taught.items)
+        side = taught.side(points)
+        if side is None:
+            return Metric(last, 0, 0.0, np.eye(self.P.shape[1]), *self._thresholds(taught, None))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a tolerance that time did not allow
-            found = self.learner().fit(self.P[points], side=taught.side(points))
+            found = self.learner().fit(self.P[points], side=side)
         A = np.asarray(found.components_)
         if not np.isfinite(A).all():
             raise ArithmeticError("the metric that was learned has numbers that are not finite")

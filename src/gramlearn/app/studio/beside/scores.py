@@ -16,7 +16,7 @@ from gramlearn.app.studio.beside.told import Told, distances
 
 LEAST_JUDGING = 5  # random answers before there is a score
 _LEAST_TO_STOP = 30  # before it is said that more answers do not help
-_WORTH = 0.03  # more of the random questions foretold, for twice the answers
+_WORTH = 0.02  # more of the random questions foretold, for twice the answers
 
 
 @final
@@ -100,8 +100,11 @@ class Judged:
 
 
 def has_stopped(gain: Gain) -> bool:
-    """Whether twice the answers foretold too little more: the gain and its error together are not worth it."""
-    return gain.share + gain.error <= _WORTH
+    """Whether twice the answers foretold too little more: the gain and its error together are not worth it.
+
+    A loss is no surer a sign than no gain: what is not known well enough, the error says.
+    """
+    return max(gain.share, 0.0) + gain.error <= _WORTH
 
 
 def error_of_share(right: np.ndarray) -> float:

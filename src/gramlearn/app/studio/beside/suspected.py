@@ -41,26 +41,19 @@ class Suspected:
         taught = told.taught
         self._looked_at, self.numbers = len(taught), []
         taught = taught[-_LAST:]
-        if taught.is_one_sided:
-            return
         points = np.unique(taught.items)
+        side = taught.side(points)
+        if side is None:
+            return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 ranked = suspects(
-                    self._fitting.learner(),
-                    self._fitting.P[points],
-                    taught.side(points),
-                    random_state=0,
+                    self._fitting.learner(), self._fitting.P[points], side, random_state=0
                 )
             except (
                 ValueError
             ):  # such as fewer parts than folds, where all answers are about the same points
                 return
-        seqs = taught.seq
-        if taught.kind == "pair":  # alike ones come first
-            seqs = np.concatenate([seqs[taught.said == 1], seqs[taught.said == 0]])
         most = min(_MOST, max(1, int(_SHARE * len(taught))))
-        # Of three two statements are made, one after all of the other.
-        found = dict.fromkeys(seqs[ranked.number % len(seqs)].tolist())
-        self.numbers = list(found)[:most]
+        self.numbers = taught.who_say(side, points, ranked.number)[:most]

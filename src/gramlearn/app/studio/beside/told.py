@@ -11,6 +11,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn.app.studio.asked import WIDTH
 from gramlearn.app.studio.store import Answer
 from gramlearn.side_information import Pairs, Triplets
@@ -96,31 +97,62 @@ class Told:
         return self[self.random & (self.said >= 0)]
 
     @property
-    def is_one_sided(self) -> bool:
-        """Whether nothing can be learned: no answers, or pairs that are all alike or all unlike."""
-        return len(np.unique(self.said)) < 2 if self.kind == "pair" else not len(self)
+    def statements(self) -> np.ndarray:
+        """What each sure answer says, whatever the order of its items, in three numbers.
 
-    def side(self, points: np.ndarray) -> Pairs | Triplets:
-        """What they say, to learn from, with items numbered by their places among these points, ascending."""
-        items, n = np.searchsorted(points, self.items), len(points)
+        (i, j, alike) with i < j; (i, the nearer one, the other one); (i, j, the odd one) with i < j.
+        """
         if self.kind == "pair":
-            return Pairs(items[self.said == 1], items[self.said == 0], n_points=n)
+            return np.column_stack([np.sort(self.items, axis=1), self.said])
         if self.kind == "triplet":
             order = np.array([[0, 1, 2], [0, 1, 2], [0, 2, 1]])[self.said]
-            return Triplets(np.take_along_axis(items, order, axis=1), n_points=n, margin=MARGIN)
+            return np.take_along_axis(self.items, order, axis=1)
         order = np.array([[1, 2, 0], [0, 2, 1], [0, 1, 2]])[self.said]
-        return Triplets.from_odd_one_out(np.take_along_axis(items, order, axis=1), n, MARGIN)
+        rows = np.take_along_axis(self.items, order, axis=1)
+        return np.column_stack([np.sort(rows[:, :2], axis=1), rows[:, 2]])
+
+    def side(self, points: np.ndarray) -> Pairs | Triplets | None:
+        """What they teach, with items numbered by their places among these points, ascending.
+
+        Of a pair that judges disagree about it is what more of them say. None where there is nothing to learn:
+        no answers, or pairs that are all alike or all unlike.
+        """
+        if not len(self):
+            return None
+        n = len(points)
+        if self.kind != "pair":
+            rows = np.searchsorted(points, self.statements)
+            make = Triplets if self.kind == "triplet" else Triplets.from_odd_one_out
+            return make(rows, n_points=n, margin=MARGIN)
+        i, j = np.searchsorted(points, self.items).T
+        pair = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_inverse=True)[1]
+        lead = np.bincount(pair, weights=2 * self.said - 1)
+        if lead.max() <= 0 or lead.min() >= 0:
+            return None
+        return Pairs.from_judgments(i, j, self.said == 1, n)
+
+    def who_say(self, side: Pairs | Triplets, points: np.ndarray, numbers: np.ndarray) -> list[int]:
+        """The numbers of the answers that make these statements of `side`, in that order."""
+        if isinstance(side, Pairs):
+            tables = [to_numpy(table) for table in (side.similar, side.dissimilar)]
+            alike = np.repeat([1, 0], [len(table) for table in tables])
+            rows = np.column_stack([points[np.concatenate(tables)], alike])[numbers]
+        else:
+            rows = points[to_numpy(side.triplets)][numbers]
+        if self.kind == "odd":
+            rows[:, :2] = np.sort(rows[:, :2], axis=1)
+        of: dict[tuple[int, ...], list[int]] = {}
+        for row, seq in zip(self.statements.tolist(), self.seq.tolist(), strict=True):
+            of.setdefault(tuple(row), []).append(seq)
+        return list(dict.fromkeys(seq for row in rows.tolist() for seq in of[tuple(row)]))
 
     def lines(self) -> np.ndarray:
         """(an answer, two of its items, whether it calls these near rather than far), a row each."""
-        number, pair = (
-            np.arange(len(self)),
-            np.arange(len(self.items.T) * (len(self.items.T) - 1) // 2),
-        )
+        number = np.arange(len(self))
         near = {
             "pair": lambda: self.said[:, None] == 1,
             "triplet": lambda: np.stack([self.said == 1, self.said == 2], axis=1),
-            "odd": lambda: self.said[:, None] == 2 - pair,
+            "odd": lambda: self.said[:, None] == 2 - np.arange(3),
         }[self.kind]()
         rows = [
             np.stack([number, self.items[:, a], self.items[:, b], near[:, k]], axis=1)

@@ -44,9 +44,11 @@ def _nothing(told: Told) -> str:
     taught = told.taught
     if not len(taught):
         return "Nothing is learned yet: there are no sure answers to learn from."
-    kind = "alike" if taught.said[0] else "unlike"
-    pairs = f"all {len(taught):,} pairs to learn from are" if len(taught) > 1 else "the one pair is"
-    return f"Nothing is learned yet: {pairs} {kind}, and some of both are needed."
+    if len(set(taught.said.tolist())) > 1:
+        why = "judges disagree about all pairs of one of these kinds"
+    else:
+        why = f"all {len(taught):,} so far are {'alike' if taught.said[0] else 'unlike'}"
+    return f"Nothing is learned yet: pairs that are alike and pairs that are not are needed, and {why}."
 
 
 def _answers(n: int) -> str:

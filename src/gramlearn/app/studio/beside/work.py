@@ -117,7 +117,7 @@ class Work:
         found = questions(
             None,
             Z,
-            taught.side(rows) if len(taught) else None,
+            taught.side(rows),
             self._kind,
             n,
             len(self._told),
