@@ -9,7 +9,9 @@ from gramlearn import MetricLearner
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
 from gramlearn.side_information import Pairs
+from gramlearn.side_information.layout import Layout
 from gramlearn.side_information.stored_pairs import StoredPairs
+from gramlearn.sources.columns import ArrayColumns
 
 N, D = 300, 4
 
@@ -103,6 +105,40 @@ def test_the_verdict_says_of_how_many(monkeypatch) -> None:
     learner = MetricLearner(random_state=0).fit(X, side=StoredPairs.of(pairs))
     assert learner.verdict_.endswith(f"{said} {pairs.size:,} statements.")
     assert learner.solution_.relative_gap <= 1e-6
+
+
+def test_pairs_in_a_file_more_than_once_count_as_often() -> None:
+    """As where each has a weight of one; all of them choose, though the sample holds each pair once."""
+    X, pairs = pairs_by_one_feature(3.0)
+    rng = np.random.default_rng(1)
+    often = [rng.integers(1, 4, len(table)) for table in (pairs.similar, pairs.dissimilar)]
+    once = Pairs(pairs.similar, pairs.dissimilar, n_points=N)
+    i, j = np.concatenate([once.similar, once.dissimilar]).T
+    alike = np.r_[np.ones(len(pairs.similar), bool), np.zeros(len(pairs.dissimilar), bool)]
+    rows = rng.permutation(np.repeat(np.arange(len(i)), np.concatenate(often)))
+    columns = {"i": i[rows], "j": j[rows], "alike": alike[rows], "weight": np.ones(len(rows))}
+    sides = [
+        StoredPairs(
+            ArrayColumns(columns, 1000),
+            Layout(
+                {"i": "i", "j": "j"},
+                {"alike": "alike"},
+                {"upper": None, "lower": None, "weight": weight},
+            ),
+            N,
+        )
+        for weight in (None, "weight")
+    ]
+    learners = [MetricLearner(random_state=0).fit(X, side=side) for side in sides]
+    assert [learner.statements_ for learner in learners] == ["drawn"] * 2
+    assert "It was chosen" not in learners[0].verdict_
+    assert pytest.approx(learners[0].C_) == learners[1].C_
+    values = [learner.solution_.primal for learner in learners]
+    assert values[1] == pytest.approx(values[0], rel=1e-5)
+    given = {"bounds": learners[0].bounds_, "random_state": 0}
+    stored = MetricLearner(**given).fit(X, side=sides[0])
+    memory = MetricLearner(**given).fit(X, side=sides[0].read())
+    assert stored.C_ / stored.strength_ == pytest.approx(memory.C_ / memory.strength_)
 
 
 def test_equal_points_that_were_drawn_are_nothing_to_warn_of(recwarn) -> None:

@@ -23,8 +23,8 @@ from gramlearn.estimators._choosing import Known
 from gramlearn.estimators._lazy import AnswersLazily
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import differences_of_alike, mean_weight_of_similar
-from gramlearn.methods.metric.at_scale import with_margin
+from gramlearn.methods.choosing.tasks import differences_of_alike
+from gramlearn.methods.metric.at_scale import Sample, with_margin
 from gramlearn.methods.metric.fitting import Statements as Asked
 from gramlearn.methods.metric.fitting import ask, read_loss
 from gramlearn.methods.metric.maps import FullMap
@@ -123,9 +123,10 @@ class AsksAtScale(AnswersLazily):
             are_features=True,
             is_sample=True,
         )
-        if side.size < stored.size:
+        n_drawn = Sample.size_of(stored)
+        if n_drawn < stored.size:
             self._judgment += (
-                f" It was chosen and judged by {side.size:,} of the {stored.size:,} statements."
+                f" It was chosen and judged by {n_drawn:,} of the {stored.size:,} statements."
             )
             self.verdict_ = self._judgment
         count = chosen.n_components if self.n_components is None else self.n_components
@@ -136,7 +137,7 @@ class AsksAtScale(AnswersLazily):
             self._keep_explanation(X, None, final.asked, given)
             return None
         # The strength is that of all statements together, so that each of more of them has less.
-        self.C_ = final.price * side.size / stored.size
+        self.C_ = final.price * n_drawn / stored.size
         loss = replace(cast(PricedLoss, final.asked.loss), C=self.C_)
         asked = replace(final.asked, loss=loss)
         if chosen.statements == "drawn" and isinstance(side, Pairs):
@@ -153,13 +154,15 @@ class AsksAtScale(AnswersLazily):
 
 
 def _beside_drawn(stored: StoredPairs, sample: Pairs, rng: np.random.Generator) -> StoredStatements:
-    """These, and as many drawn as are similar, as a sample tells."""
-    similar = len(sample.similar)
+    """These, and dissimilar ones drawn that weigh together as much as the similar ones, as a sample tells."""
+    # Repeated pairs are one in the sample, with the weight of all: so weights tell how many there are.
+    weights = sample.pair_weights()
+    similar, total = float(weights[: len(sample.similar)].sum()), float(weights.sum())
     if not similar:
         return stored
-    n_drawn = round(stored.size * similar / sample.size)
+    n_drawn = round(stored.size * similar / total)
     seed = int(rng.integers(2**63))
-    return stored.beside_drawn(n_drawn, mean_weight_of_similar(sample), seed)
+    return stored.beside_drawn(n_drawn, total / Sample.size_of(stored), seed)
 
 
 def _possible(side: SideInformation, coincide: Any) -> SideInformation:

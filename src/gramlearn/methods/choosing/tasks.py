@@ -287,13 +287,8 @@ def beside_drawn(pairs: Pairs, rng: np.random.Generator) -> Pairs:
     drawn = drawn[is_new][:similar]
     if not len(drawn):
         return pairs
-    weight = mean_weight_of_similar(pairs)
+    weight = float(np.mean(pairs.pair_weights()[: len(pairs.similar)]))
     return pairs + Pairs(None, drawn, n_points=pairs.n_points, dissimilar_weight=weight)
-
-
-def mean_weight_of_similar(pairs: Pairs) -> float:
-    """Where there are some."""
-    return float(np.mean(pairs.pair_weights()[: len(pairs.similar)]))
 
 
 def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:

@@ -53,9 +53,14 @@ class Sample(NamedTuple):
     @classmethod
     def of(cls, X: Any, side: StoredStatements, rng: np.random.Generator, crew: Crew) -> "Sample":
         """Draw one, each statement equally likely."""
-        some = side.sample(SAMPLE, rng)
+        some = side.sample(cls.size_of(side), rng)
         rows = to_numpy(some.involved())
         return cls(some.keep_points(rows), rows_in_memory(X, rows, crew))
+
+    @staticmethod
+    def size_of(side: StoredStatements) -> int:
+        """How many are drawn; repeated ones are one statement of the sample, with their weights added."""
+        return min(SAMPLE, side.size)
 
 
 def rows_in_memory(X: Any, rows: np.ndarray, crew: Crew) -> Any:
