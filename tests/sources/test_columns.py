@@ -331,6 +331,15 @@ def test_how_a_file_has_changed_is_said(tmp_path: Path) -> None:
         table.read(slice(0, 3), ["i"])
 
 
+def test_the_sizes_of_many_chunks_are_found_once() -> None:
+    """A forecast asks for the size of each chunk: of a billion statements there are fifteen thousand."""
+    drawn = DrawnPairs(("i", "j"), 10**6, 10**9, 0, 1 << 16)
+    memory = ArrayColumns({"i": np.zeros(N)}, CHUNK)
+    joined = JoinedColumns((drawn, memory), ({}, {}))
+    for columns in (drawn, memory, joined, SomeRows(memory, (np.arange(3),))):
+        assert columns.sizes is columns.sizes
+
+
 def test_drawn_pairs_are_the_same_in_any_chunks() -> None:
     """Two numbers that differ, and every pair of these equally likely."""
     names, n = ("i", "j"), 5

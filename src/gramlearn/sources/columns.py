@@ -158,7 +158,7 @@ class ArrayColumns(Columns):
     def types(self) -> Mapping[str, np.dtype[Any]]:
         return {name: array.dtype for name, array in self.arrays.items()}
 
-    @property
+    @cached_property
     def sizes(self) -> Sequence[int]:
         n_rows = len(next(iter(self.arrays.values())))
         return cut(n_rows, self.chunk_rows)
@@ -194,7 +194,7 @@ class SomeRows(Columns):
     def types(self) -> Mapping[str, np.dtype[Any]]:
         return self.columns.types
 
-    @property
+    @cached_property
     def sizes(self) -> Sequence[int]:
         return [len(rows) for rows in self.chosen]
 
@@ -240,7 +240,7 @@ class JoinedColumns(Columns):
                 every[name] = np.result_type(dtype, every.get(name, dtype))
         return every
 
-    @property
+    @cached_property
     def sizes(self) -> Sequence[int]:
         return [size for part in self.parts for size in part.sizes]
 

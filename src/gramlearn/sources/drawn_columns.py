@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -24,7 +25,7 @@ class DrawnPairs(Columns):
     def types(self) -> Mapping[str, np.dtype[np.int64]]:
         return dict.fromkeys(self.names, np.dtype(np.int64))
 
-    @property
+    @cached_property
     def sizes(self) -> Sequence[int]:
         return cut(self.n_drawn, self.chunk_rows)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -87,7 +88,7 @@ class NpyColumns(Columns):
     def types(self) -> Mapping[str, np.dtype[Any]]:
         return {name: table.dtype for table in self.tables for name in table.names}
 
-    @property
+    @cached_property
     def sizes(self) -> Sequence[int]:
         return cut(self.tables[0].n_rows, self.chunk_rows)
 
