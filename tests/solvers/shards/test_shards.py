@@ -10,7 +10,7 @@ from chunked_statements import Chunked, Example, Several
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
-from gramlearn.solvers.shards import Needed, Recovering
+from gramlearn.solvers.shards import Needed, Recovering, Site
 from gramlearn.solvers.shards.forecast import read_limit
 
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
@@ -175,6 +175,28 @@ def test_a_start_is_taken_up() -> None:
     again = solve(problem, Recovering(), tol=1e-9, start=Start((), first.factor))
     assert again.iterations <= 2 < first.iterations
     assert abs(again.primal - first.primal) <= 1e-9 * first.primal
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), Frobenius()], ids=repr)
+def test_what_stands_for_curved_constraints_takes_no_more_than_was_said(
+    regularizer, monkeypatch
+) -> None:
+    """While it is joined it is there twice, beside that of two other X."""
+    monkeypatch.setattr("gramlearn.solvers.shards.forecast._LEAST", 300)
+    monkeypatch.setattr("gramlearn.solvers.shards.forecast._PER_ENTRY", 2)
+    example = Example.of(SquaredHinge, regularizer, size=20_000, chunk=3000)
+    needed = Needed.of(example.statements, range(7), *example.points.shape)
+    taken: list[int] = []
+    plain = Site._put_aside
+
+    def counted(self, costs, sums):
+        before = [linear for curved in self._curved.values() for linear in curved.maps]
+        taken.append(sum(linear.z.nbytes for linear in [*before, *sums._maps, *sums._maps]))
+        return plain(self, costs, sums)
+
+    monkeypatch.setattr(Site, "_put_aside", counted)
+    assert solve(example.in_shards(Here()), Recovering(), tol=1e-9).status is Status.OPTIMAL
+    assert needed.stand_in / 3 < max(taken) <= needed.stand_in
 
 
 def test_a_limit_below_the_least_is_refused() -> None:

@@ -3,7 +3,8 @@
     products      the points times a factor of X, in single and in double precision:         n r 12
                   and the points themselves, if they are needed other than they are given
     shards        the shard being worked on and the one being read, and what is made of it
-    stand_in      the sample of curved constraints in a Newton direction, twice:              3 * 8 r * its size
+    stand_in      the sample of curved constraints in a Newton direction, at three X, once
+                  in pieces as well; of so many or fewer than twice as many:                  8 * 8 r * its size
     marks         a bit or two for every constraint: whether it matters, and its price
 
 What is left of a limit keeps constraints in memory, so that they need not be read in every pass. Where it is
@@ -61,7 +62,7 @@ class Needed(NamedTuple):
         return cls(
             12 * n_points * rank + copied,
             2 * reading + BYTES_A_ROW * widest,
-            3 * 8 * rank * min(stand_in(rank), sum(sizes)),
+            4 * 8 * rank * min(2 * stand_in(rank), sum(sizes)),
             sum(sizes) // 2,
             sum(statements.bytes_of(shard) for shard in shards),
         )
