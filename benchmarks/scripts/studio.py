@@ -175,11 +175,13 @@ def learn(kind: str, X: np.ndarray, told: Told) -> None:
     nothing = np.empty(0, dtype=np.int64)
     for what, part in (("the first", told[:-20]), ("the next", told[-20:])):
         work.take(part, nothing)
-        begun = time.perf_counter()
-        for message, found in work._learn():
-            seconds = time.perf_counter() - begun
+        wall, cpu = time.perf_counter(), time.process_time()
+        for message, found in work.step() or ():
+            seconds = time.perf_counter() - wall, time.process_time() - cpu
             of = f"{len(found)} questions are chosen" if message == "queue" else "scores and map"
-            print(f"{what} step, {of} after {seconds:.1f} s")
+            print(
+                f"{what} step, {of} after {seconds[0]:.1f} s, of them {seconds[1]:.1f} s of the CPU"
+            )
 
 
 if __name__ == "__main__":

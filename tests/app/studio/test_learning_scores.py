@@ -109,6 +109,28 @@ def test_the_verdict_says_what_is_known():
     assert "all 6 so far are alike" in words(alike, n_from=0)
 
 
+@pytest.mark.parametrize(
+    ("looks_at", "wrong", "has_an_end"),
+    [((1, 1, 1, 1), 0.0, True), ((1, 1, 1, 1), 0.1, True), ((1, 0, 0, 0), 0.0, False)],
+)
+def test_it_is_said_where_answers_do_not_help_and_not_while_they_do(looks_at, wrong, has_an_end):
+    """By judges who go by the plain distance, in the end; by one who goes by another, not while it is found."""
+    rng = np.random.default_rng(0)
+
+    def judge(kind, items):
+        i, j, k = X[list(items)] * looks_at
+        is_second = np.sum((i - j) ** 2) < np.sum((i - k) ** 2)
+        return ("third", "second")[int(is_second ^ (rng.random() < wrong))]
+
+    P = X / np.sqrt(np.mean(np.vecdot(X, X)))
+    fitting, found = Fitting("triplet", P), told("triplet", 3200, answer=judge)
+    metrics = [fitting.fit(found[:n]) for n in (100, 200, 400, 800, 1600, 3200)]
+    advice = [advice_of(Judged(found[: one.last], P).gain(metrics, one)) for one in metrics]
+    assert advice[0] is None
+    assert (advice[-1] is not None) == has_an_end
+    assert any(advice) == has_an_end
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_finds_what_a_judge_looks_at(kind):
     P = X / np.sqrt(np.mean(np.vecdot(X, X)))

@@ -16,6 +16,7 @@ from gramlearn.app.studio.beside.told import Told, distances
 
 LEAST_JUDGING = 5  # random answers before there is a score
 _LEAST_TO_STOP = 30  # before it is said that more answers do not help
+_HALF = 0.6  # of the answers, at most
 _WORTH = 0.02  # more of the random questions foretold, for twice the answers
 
 
@@ -75,8 +76,7 @@ class Judged:
     def gain(self, metrics: Iterable[Metric], newest: Metric) -> Gain | None:
         """That of the newest metric over the one that knew about half as many answers; None without one."""
         many = self._n_until(newest)
-        most = newest.n_from / 2
-        older = [metric for metric in metrics if most / 1.5 <= metric.n_from <= most]
+        older = [one for one in metrics if 1 / 3 <= one.n_from / max(newest.n_from, 1) <= _HALF]
         if not older or self.n_judging < _LEAST_TO_STOP:
             return None
         half = max(older, key=lambda metric: metric.n_from)
