@@ -9,8 +9,11 @@ import base64
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -63,8 +66,9 @@ def with_few_colors(picture: bytes) -> bytes:
     return small.getvalue()
 
 
-def take_picture(path: Path, point: int) -> bytes:
-    """The top of the page, with the neighbors of a point."""
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Chromium without a window."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -74,6 +78,14 @@ def take_picture(path: Path, point: int) -> bytes:
         options.add_argument(argument)
     browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+def take_picture(path: Path, point: int) -> bytes:
+    """The top of the page, with the neighbors of a point."""
+    with open_browser() as browser:
         screen = {"width": _WIDTH, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         browser.get(path.resolve().as_uri())
@@ -88,8 +100,6 @@ def take_picture(path: Path, point: int) -> bytes:
             "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
         )
         return with_few_colors(base64.b64decode(taken["data"]))
-    finally:
-        browser.quit()
 
 
 if __name__ == "__main__":
