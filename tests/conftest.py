@@ -1,6 +1,7 @@
 """Fixtures for all tests: array libraries, reproducible random numbers and hypothesis examples."""
 
 import gc
+from collections.abc import Iterator
 from importlib.util import find_spec
 from shutil import which
 from typing import Any
@@ -181,3 +182,12 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(reproductions, "names", lambda: list(found))
     monkeypatch.setattr(reproductions, "find", found.__getitem__)
     return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium without a window, started once for all tests of pages that a process runs."""
+    from tests.browsers import starting
+
+    with starting() as browser:
+        yield browser

@@ -1,7 +1,6 @@
 """The page in a real browser: nothing asked for, nothing run that was given, by mouse and by keyboard."""
 
 import base64
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,11 @@ from tests.browsers import (
     forget_logs,
     set_screen,
     settle,
-    starting,
 )
 from tests.plots.reports import CLASSES, TEXTS, content, learned, texts
 
 from gramlearn import MetricLearner, Pairs
 from gramlearn.plots import report
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium without a window."""
-    with starting() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
