@@ -1,11 +1,13 @@
 """The process: points first, then answers as they come; out goes what is learned, until the other side closes.
 
-A thread of its own reads what comes, so that the process ends with the server whatever it is doing, also where
-that was killed. It has one thread for its sums, and gives way to others that want the processor.
+It ends with the server whatever it is doing, also where that was killed: a thread waits for nothing else, from
+before the libraries are loaded on. It has one thread for its sums, and gives way to others that want the
+processor.
 """
 
 import os
 from collections.abc import Callable
+from multiprocessing import parent_process
 from threading import Condition, Thread
 from typing import Any, final
 
@@ -22,6 +24,7 @@ def work_beside(connection: Any, make_work: Callable[..., Any] | None = None) ->
     make_work : function of kind, points and rows, optional
         Makes what works, instead of Work.
     """
+    Thread(target=_end_with_server, daemon=True).start()
     # Before NumPy is there, which reads them once.
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     if hasattr(os, "nice"):
@@ -57,6 +60,13 @@ def work_beside(connection: Any, make_work: Callable[..., Any] | None = None) ->
         connection.send(("problem", problem))
 
 
+def _end_with_server() -> None:
+    server = parent_process()
+    assert server is not None
+    server.join()
+    os._exit(0)  # in whatever the other threads are
+
+
 def _read_points(connection: Any) -> tuple[str, Any, Any]:
     """The kind, the rows that may be asked about, and all points by their leading directions."""
     import numpy as np
@@ -75,7 +85,7 @@ def _read_points(connection: Any) -> tuple[str, Any, Any]:
 
 @final
 class _Inbox:
-    """What has come and was not taken yet; the process ends with the connection."""
+    """What has come and was not taken yet, read by a thread; the process ends with the connection."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -98,7 +108,7 @@ class _Inbox:
             try:
                 message = self._connection.recv()
             except (EOFError, OSError):
-                os._exit(0)  # in whatever the other thread is
+                os._exit(0)
             with self._is_there:
                 self._found.append(message)
                 self._is_there.notify()
