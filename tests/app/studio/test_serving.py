@@ -1,4 +1,4 @@
-"""`gramlearn studio` from its words to a page that is served: where it listens, what it says, what it refuses."""
+"""`gramlearn studio` from its words to a page: where it listens, what it says, what it refuses."""
 
 import numpy as np
 import pytest
