@@ -7,11 +7,13 @@ label; the score is the share of the 10 nearest unseen points with the label of 
 odd ones out are answered by a hidden metric, of a random matrix with a third as many columns as rows; the score
 is the share of 2,000 triplets of unseen points that it agrees on. None or a tenth of the answers is wrong.
 
-Questions come in batches of 25, and MetricLearner(C=1.0) learns from all answers after each; comparisons have
-half the mean squared distance as margin. Of those that `gramlearn.evaluation.questions` chooses, 15 % are
-drawn at random instead and not learned from, as somebody would who judges by them; they count as asked. A
-curve is the mean of the seeds. The number of answers is the first, of 25, 50, ..., 500, at which it reaches
-what 500 random answers reach.
+Questions come in batches of 25, and MetricLearner learns from all answers after each, chosen or random, at the
+same price C: of 0.001, 0.01, 0.1 and 1 the one at which 500 random answers score best on the unseen points, so
+that no learner would serve random answers better. Comparisons have half the mean squared distance as margin. Of
+the questions that `gramlearn.evaluation.questions` chooses, 15 % are drawn at random instead and not learned
+from, as somebody would who judges by them; they count as asked. A curve is the mean of the seeds. The number of
+answers is the first, of 25, 50, ..., 500, at which it reaches what 500 random answers reach; where those are no
+better than the plain distance there is nothing to reach, and the set does not count in the median.
 """
 
 import argparse
@@ -38,73 +40,100 @@ _SETS = (
     "mnist",
     "classic3",
 )
-_KINDS = ("pair", "triplet", "odd")
+_SEEDS = {"pair": 8, "triplet": 3, "odd": 2}  # the scores of pairs scatter most
 _ASKED, _BATCH, _NOT_LEARNED = 500, 25, 0.15
 _SIZES = range(_BATCH, _ASKED + 1, _BATCH)
+_PRICES = (0.001, 0.01, 0.1, 1.0)
 _POINTS, _COLUMNS, _SCORED, _TRIPLETS, _NEAREST = 2000, 50, 800, 2000, 10
 
 
+Case = tuple[str, float]  # kind, share of wrong answers
+
+
 class Task(NamedTuple):
-    """One curve."""
+    """Two curves: of random questions, and of chosen ones."""
 
     kind: str
-    name: str
     wrong: float
+    name: str
     seed: int
-    chosen: bool
 
 
 def main() -> None:
-    """Print a table for each kind of question and share of wrong answers."""
+    """Print a table for each kind of question and share of wrong answers, as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="+", choices=_SETS, default=list(_SETS))
-    parser.add_argument("--kinds", nargs="+", choices=_KINDS, default=list(_KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=list(_SEEDS), default=list(_SEEDS))
     parser.add_argument("--wrong", nargs="+", type=float, default=[0.0, 0.1])
-    parser.add_argument("--seeds", type=int, default=2, help="default: 2")
+    parser.add_argument("--seeds", type=int, help="default: 8 of pairs, 3 of triplets, 2")
+    parser.add_argument("--first-seed", type=int, default=0, help="default: 0")
     parser.add_argument("--workers", type=int, default=1, help="processes; default: 1")
     options = parser.parse_args()
-    tasks = [
-        Task(*about)
-        for about in product(
-            options.kinds, options.sets, options.wrong, range(options.seeds), (True, False)
-        )
-    ]
+    cases = list(product(options.kinds, options.wrong))
+    # The long ones of a table first, so that no worker waits for one at the end.
+    names = sorted(options.sets, key=_SETS.index, reverse=True)
+    needed = {}
     with ProcessPoolExecutor(options.workers) as pool:
-        # The long ones first, so that no worker waits for one at the end.
-        order = sorted(tasks, key=lambda task: -_SETS.index(task.name))
-        curves = dict(zip(order, pool.map(run, order), strict=True))
-    for kind, wrong in product(options.kinds, options.wrong):
-        print(
-            f"\n| {kind}, {wrong:.0%} wrong | plain | 500 random | 500 chosen | random | chosen |"
-        )
-        print("|---" * 6 + "|")
-        needed = []
-        for name in options.sets:
-            of = {
-                chosen: np.mean(
-                    [curves[Task(kind, name, wrong, k, chosen)] for k in range(options.seeds)],
-                    axis=0,
-                )
-                for chosen in (True, False)
-            }
-            scores = [of[False][0], of[False][-1], of[True][-1]]
-            needed.append([_reach(of[chosen][1:], scores[1]) for chosen in (False, True)])
-            cells = [f"{score:.3f}" for score in scores] + [_say(count) for count in needed[-1]]
-            print(f"| {name} | " + " | ".join(cells) + " |")
-        medians = [_say(count) for count in np.median(needed, axis=0)]
-        print(f"| median | | | | {' | '.join(medians)} |", flush=True)
+        found = pool.map(run, (task for case in cases for task in _tasks(case, names, options)))
+        for case in cases:
+            curves: dict[str, list[np.ndarray]] = {name: [] for name in options.sets}
+            for task in _tasks(case, names, options):
+                curves[task.name].append(next(found))
+            needed[case] = _print_case(
+                case, {name: np.mean(each, axis=0) for name, each in curves.items()}
+            )
+    _print_all(options.sets, needed)
 
 
-def run(task: Task) -> list[float]:
-    """The score of the plain distance, and that after 25, 50, ... answers."""
+def _tasks(case: Case, names: list[str], options: argparse.Namespace) -> Iterator[Task]:
+    count = options.seeds or _SEEDS[case[0]]
+    seeds = range(options.first_seed, options.first_seed + count)
+    return (Task(*case, name, seed) for name, seed in product(names, seeds))
+
+
+def _print_case(case: Case, curves: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Scores, and how many answers, random and chosen, reach that of 500 random ones; these counts."""
+    title = f"{case[0]}, {case[1]:.0%} wrong"
+    print(f"\n| {title} | plain | 500 random | 500 chosen | random | chosen |\n{'|---' * 6}|")
+    needed = {}
+    for name, both in curves.items():
+        (plain, *_, best), after = both[0], both[1][-1]
+        count = np.array([_reach(curve[1:], best) if best > plain else np.nan for curve in both])
+        cells = [f"{score:.3f}" for score in (plain, best, after)] + [_say(k) for k in count]
+        print(f"| {name} | {' | '.join(cells)} |")
+        needed[name] = count
+    medians = [_say(count) for count in _medians(needed)]
+    print(f"| median | | | | {' | '.join(medians)} |", flush=True)
+    return needed
+
+
+def _print_all(sets: list[str], needed: dict[Case, dict[str, np.ndarray]]) -> None:
+    """The chosen answers that are worth 500 random ones."""
+    titles = [f"{kind}, {wrong:.0%} wrong" for kind, wrong in needed]
+    print(f"\n| chosen answers | {' | '.join(titles)} |\n{'|---' * (len(titles) + 1)}|")
+    for name in sets:
+        print(f"| {name} | {' | '.join(_say(of[name][1]) for of in needed.values())} |")
+    medians = [_say(_medians(of)[1]) for of in needed.values()]
+    print(f"| median | {' | '.join(medians)} |", flush=True)
+
+
+def _medians(needed: dict[str, np.ndarray]) -> np.ndarray:
+    """Over the sets where there is something to reach."""
+    counts = np.array([count for count in needed.values() if not np.isnan(count).any()])
+    return np.median(counts, axis=0) if len(counts) else np.full(2, np.nan)
+
+
+def run(task: Task) -> np.ndarray:
+    """The scores of the plain distance, and those after 25, 50, ... answers, random and chosen: 2 x 21."""
     warnings.simplefilter("ignore")
     X, y = load(task.name)
     order = np.random.default_rng(1000 + task.seed).permutation(len(X))
     pool, unseen = np.split(order, [int(0.6 * len(X))])
-    judge = Judge.of(task.kind, X[pool], y[pool], task.wrong, task.seed)
-    score = judge.scored_by(X[unseen], y[unseen])
-    ask = ask_chosen if task.chosen else ask_random
-    return [score(None), *(score(model) for model in ask(judge))]
+    judges = [Judge.of(task.kind, X[pool], y[pool], task.wrong, task.seed) for _ in range(3)]
+    score = judges[0].scored_by(X[unseen], y[unseen])
+    price = _best_price(judges[0], score)
+    curves = [ask_random(judges[1], price), ask_chosen(judges[2], price)]
+    return np.array([[score(None), *map(score, models)] for models in curves])
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -200,15 +229,19 @@ class Judge:
         return score
 
 
-def ask_random(judge: Judge) -> Iterator[Any]:
+def ask_random(judge: Judge, price: float) -> Iterator[Any]:
     """The models learned from 25, 50, ... answers to random questions."""
-    rows = judge.draw(_ASKED, np.empty((0, judge.width), dtype=int))
-    answers = judge.answer(rows)
+    rows, answers = _random(judge)
     for count in _SIZES:
-        yield _learn(judge, rows[:count], answers[:count])
+        yield _learn(judge, rows[:count], answers[:count], price)
 
 
-def ask_chosen(judge: Judge) -> Iterator[Any]:
+def _random(judge: Judge) -> tuple[np.ndarray, np.ndarray]:
+    rows = judge.draw(_ASKED, np.empty((0, judge.width), dtype=int))
+    return rows, judge.answer(rows)
+
+
+def ask_chosen(judge: Judge, price: float) -> Iterator[Any]:
     """The models learned from chosen questions, after 25, 50, ... were asked, the random ones included."""
     from gramlearn.evaluation import questions
 
@@ -224,17 +257,23 @@ def ask_chosen(judge: Judge) -> Iterator[Any]:
         answers = np.concatenate([answers, judge.answer(chosen)])
         more = judge.draw(_BATCH - count, np.concatenate([rows, unlearned]))
         unlearned = np.concatenate([unlearned, more])
-        model = _learn(judge, rows, answers)
+        model = _learn(judge, rows, answers, price)
         yield model
 
 
-def _learn(judge: Judge, rows: np.ndarray, answers: np.ndarray) -> Any:
+def _learn(judge: Judge, rows: np.ndarray, answers: np.ndarray, price: float) -> Any:
     """A metric; None, the plain distance, where all pairs are alike or all unlike."""
     from gramlearn import MetricLearner
 
     if judge.kind == "pair" and len(set(answers)) < 2:
         return None
-    return MetricLearner(C=1.0, random_state=0).fit(judge.X, side=judge.side(rows, answers))
+    learner = MetricLearner(C=price, tol=1e-3, max_iter=300, random_state=0)
+    return learner.fit(judge.X, side=judge.side(rows, answers))
+
+
+def _best_price(judge: Judge, score: Callable[[Any], float]) -> float:
+    rows, answers = _random(judge)
+    return max(_PRICES, key=lambda price: score(_learn(judge, rows, answers, price)))
 
 
 def _squared(Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -264,6 +303,8 @@ def _reach(curve: np.ndarray, score: float) -> float:
 
 
 def _say(count: float) -> str:
+    if np.isnan(count):
+        return "nothing to reach"
     return f"{count:.0f}" if np.isfinite(count) else f"more than {_ASKED}"
 
 

@@ -182,26 +182,34 @@ def test_nearer_is_never_less_alike():
     assert 0 < slope < 1e-2
 
 
-def test_the_first_is_the_most_open_and_the_second_tells_most():
-    X = points(N["pair"])
-    known = some_known("pair", X)
-    first, second = questions(None, X, known, n=2, random_state=0)
-    about, Z = KINDS["pair"], X - X.mean(axis=0)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_tells_most_given_answers_to_those_before_or_is_by_turns_the_most_open(kind):
+    X = points(N[kind])
+    known = some_known(kind, X)
+    found = questions(None, X, known, kind=kind, n=3, random_state=0)
+    about, Z = KINDS[kind], X - X.mean(axis=0)
+    Z = Z / np.sqrt(np.mean(np.sum(Z**2, axis=1)))
     answered = about.read(known, Z)
     t, w = fit_curve(answered.statements, answered.is_true, answered.weights)
     rows = about.every(len(X))
-    rows = rows[[tuple(row) not in in_order("pair", answered.rows) for row in rows]]
-    d2 = np.sum((Z[rows[:, 0]] - Z[rows[:, 1]]) ** 2, axis=1)
-    mean = (t - w * d2)[:, None]
-    k = np.argmin(np.abs(mean))
-    assert tuple(rows[k]) == tuple(first)
+    rows = rows[[tuple(row) not in in_order(kind, answered.rows) for row in rows]]
+    asked = about.state(rows, Z)
+    g, mean = len(asked.signs), t + w * asked.sizes
     p = expit(t + w * answered.statements.sizes[:, 0])
-    dense = dense_covariance(about.state(rows, Z), answered.statements, p * (1 - p), w)
-    root = TwoAnswers().curvature_root(mean[k], dense[k : k + 1, k : k + 1])[0, 0]
-    dense -= np.outer(dense[:, k], dense[k]) * root**2 / (1 + dense[k, k] * root**2)
-    worth = TwoAnswers().information(mean, np.diag(dense)[:, None, None])
-    worth[np.isin(rows, first).any(axis=1)] = -np.inf
-    assert tuple(rows[np.argmax(worth)]) == tuple(second)
+    dense = dense_covariance(asked, answered.statements, p * (1 - p), w)
+    is_free = np.ones(len(rows), dtype=bool)
+    for turn, row in enumerate(found):
+        worth = about.answers.information(mean, blocks(dense, g))
+        if kind != "pair" and turn % 2 == 0:
+            worth = -np.abs(mean[:, 0]) if g == 1 else bits(softmax(mean, axis=1))
+        k = int(np.argmax(np.where(is_free, worth, -np.inf)))
+        assert tuple(rows[k]) == tuple(row)
+        here = slice(k * g, k * g + g)
+        root = about.answers.curvature_root(mean[k], dense[here, here])
+        across = dense[:, here] @ root
+        noisy = np.eye(root.shape[1]) + root.T @ dense[here, here] @ root
+        dense = dense - across @ np.linalg.solve(noisy, across.T)
+        is_free &= ~np.isin(rows, row).any(axis=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -396,6 +404,6 @@ def test_chosen_questions_teach_what_people_look_at():
     X[:, :2] = rng.normal(size=(150, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     judge = Judge.of("pair", X[:100], y[:100], 0.0, 0)
     score = judge.scored_by(X[100:], y[100:])
-    models = ask_chosen(judge)
+    models = ask_chosen(judge, 1.0)
     learned = [score(next(models)) for _ in range(6)][-1]
     assert learned > score(None) + 0.2

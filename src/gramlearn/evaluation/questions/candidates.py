@@ -1,4 +1,8 @@
-"""Questions that could be asked, at random, and of pairs half of them near neighbors; none asked before."""
+"""Questions that could be asked, at random, and of pairs some that are near neighbors; none asked before.
+
+Where hardly any two points are alike, only near neighbors are. More of them than a tenth would be chosen too
+often: a metric is learned from the pairs that are far apart.
+"""
 
 import numpy as np
 
@@ -6,7 +10,7 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.evaluation.questions.kinds import Kind
 
 _EVERY = 200_000  # so many questions or fewer are all looked at
-_ANCHORS = 500  # points whose neighbors are looked at: a cost of this times the number of points
+_ANCHORS = 100  # points whose neighbors are looked at: a cost of this times the number of points
 _OF_EACH = 3  # pairs of an anchor and a neighbor
 _NEIGHBORS = 30  # among which they are drawn
 
@@ -15,7 +19,11 @@ def draw_candidates(
     Z: np.ndarray, kind: Kind, asked: np.ndarray, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """(questions, whether each was drawn as one about near neighbors), in random order, each once."""
-    near = _without(_near(Z, rng), asked) if kind.has_near else np.empty((0, kind.width), dtype=int)
+    near = (
+        _without(_near(Z, max(_ANCHORS, n), rng), asked)
+        if kind.has_near
+        else np.empty((0, kind.width), dtype=int)
+    )
     count = max(kind.n_candidates, 4 * n) - len(near)
     far = kind.every(len(Z)) if kind.count(len(Z)) <= _EVERY else _far(len(Z), kind, count, rng)
     far = rng.permutation(_without(far, np.concatenate([asked, near])))[:count]
@@ -29,11 +37,11 @@ def _far(n: int, kind: Kind, count: int, rng: np.random.Generator) -> np.ndarray
     return kind.in_order(rows[np.all(ordered[:, 1:] != ordered[:, :-1], axis=1)])
 
 
-def _near(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _near(Z: np.ndarray, n_anchors: int, rng: np.random.Generator) -> np.ndarray:
     """Pairs of an anchor and one of its nearest neighbors."""
     from sklearn.neighbors import NearestNeighbors
 
-    anchors = rng.permutation(len(Z))[:_ANCHORS]
+    anchors = rng.permutation(len(Z))[:n_anchors]
     count = min(_NEIGHBORS, len(Z) - 1)
     search = NearestNeighbors(n_neighbors=count + 1, algorithm="brute").fit(Z)
     found = search.kneighbors(Z[anchors], return_distance=False)
