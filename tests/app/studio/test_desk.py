@@ -13,9 +13,9 @@ from gramlearn.app.studio.asked import Asked, key_of, n_questions, said
 from gramlearn.app.studio.desk import (
     SECONDS_HELD,
     SHARE_RANDOM,
+    ClosedQuestionError,
     Desk,
     NoQuestionError,
-    UnknownQuestionError,
 )
 from gramlearn.app.studio.store import Answer, Store
 
@@ -122,6 +122,30 @@ def test_two_pages_get_different_questions_until_time_is_up(store):
     assert desk.next("me").key in keys
 
 
+def test_an_answer_that_comes_after_its_time_counts_unless_another_page_was_first(store):
+    clock = Clock()
+    desk = desk_of(store, n=2, clock=clock)
+    late = desk.next("ann")
+    clock.now = SECONDS_HELD + 1
+    other = desk.next("bob")
+    assert other.key == late.key
+    answered(desk, late, judge="ann")
+    for question, judge in ((other, "bob"), (late, "bob"), (other, "ann")):
+        with pytest.raises(ClosedQuestionError, match="answered on another page meanwhile"):
+            answered(desk, question, judge=judge)
+    assert [answer.judge for answer in store.answers()] == ["ann"]
+
+
+def test_a_random_question_stays_one_for_a_judge_who_answers_after_a_restart(store):
+    desk = desk_of(store, repeats=2)
+    desk._rng.random = lambda: 0.0
+    answered(desk, desk.next("ann"), judge="ann")
+    asked = desk.next("bob")
+    again = desk_of(store, repeats=2)
+    again.answer("e", asked.question, "bob", "alike", asked.items)
+    assert [answer.random for answer in store.answers()] == [True, True]
+
+
 def test_an_answer_that_comes_again_is_one(store):
     desk = desk_of(store)
     question = desk.next("me")
@@ -135,7 +159,7 @@ def test_an_answer_that_comes_again_is_one(store):
 
 def test_an_answer_to_no_question_is_refused(store):
     desk = desk_of(store)
-    with pytest.raises(UnknownQuestionError):
+    with pytest.raises(ClosedQuestionError):
         desk.answer("e", "unheard of", "me", "alike")
     question = desk.next("me")
     with pytest.raises(ValueError, match="`answer` is 'second'"):
@@ -147,7 +171,7 @@ def test_an_answer_that_was_under_way_when_the_studio_was_stopped_is_taken(store
     question = desk_of(store).next("me")
     again = desk_of(store, n=10)  # the server was started again
     for items in (None, (1,), (1, 1), (0, 99), (1, 2, 3), (0, 11)):
-        with pytest.raises(UnknownQuestionError):
+        with pytest.raises(ClosedQuestionError):
             again.answer("e", question.question, "me", "alike", items)
     seq = again.answer("e", question.question, "me", "alike", question.items)
     assert again.answer("e", question.question, "me", "alike", question.items) == seq
@@ -156,7 +180,7 @@ def test_an_answer_that_was_under_way_when_the_studio_was_stopped_is_taken(store
     # Neither what was answered meanwhile nor what another page shows is asked twice.
     shown = again.next("you")
     for items in (question.items, shown.items):
-        with pytest.raises(UnknownQuestionError):
+        with pytest.raises(ClosedQuestionError):
             again.answer("f", "another", "me", "alike", items[::-1])
 
 

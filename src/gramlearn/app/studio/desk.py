@@ -44,8 +44,8 @@ class NoQuestionError(Exception):
     """There is none, and why, in a sentence."""
 
 
-class UnknownQuestionError(Exception):
-    """An answer to what was never asked, or too long ago."""
+class ClosedQuestionError(Exception):
+    """An answer to what was never asked, too long ago, or answered by others since."""
 
 
 @final
@@ -83,9 +83,8 @@ class Desk:
         self._rng = random.Random(secrets.randbits(64) if seed is None else seed)
         self._clock = clock
         self._lock = RLock()
-        self._writing = (
-            RLock()
-        )  # held while an answer goes to the disk, when questions are handed out still
+        # Held while an answer goes to the disk, when questions are handed out still.
+        self._writing = RLock()
         self._asked = Asked(kind)
         self._queue: deque[Key] = deque()
         self._held: dict[Key, dict[str, float]] = {}  # which question is out, and until when
@@ -120,18 +119,19 @@ class Desk:
         """Keep an answer; the number of the event. The same again is the same event.
 
         With the items, as they were shown, also where the studio was started again since the question was
-        handed out. ValueError where it is no answer to such a question, UnknownQuestionError where that is not
-        known.
+        handed out. ValueError where it is no answer to such a question, ClosedQuestionError where that is not
+        known, or has all its answers: it was another page's after its time was up.
         """
         with self._writing:
             with self._lock:
-                asked = self._handed.get(question)
                 known = self._asked.by_question.get(question)
-            if known is not None and known.judge == judge:
-                return known.seq  # sent again, perhaps after the server was started again
-            if asked is None:
-                with self._lock:
-                    asked = self._take_up(question, judge, items)
+                if known is not None and known.judge == judge:
+                    return known.seq  # sent again, perhaps after the server was started again
+                asked = self._handed.get(question) or self._take_up(question, judge, items)
+                if not self._is_wanted(asked.key, judge):
+                    raise ClosedQuestionError(
+                        "This question was answered on another page meanwhile; here is another."
+                    )
             seq = self._store.answer(
                 event, question, judge, self.kind, asked.items, answer, asked.random
             )
@@ -267,13 +267,17 @@ class Desk:
     def _is_new(self, key: Key, judge: str) -> bool:
         return key not in self._asked.by_key and self._is_free(key, judge)
 
-    def _is_free(self, key: Key, judge: str) -> bool:
-        """Whether the judge has not answered it, it is not on as many pages as it has judges to come."""
+    def _is_wanted(self, key: Key, judge: str) -> bool:
+        """Whether the judge has not answered it, and other judges are not all that were asked for."""
         judges = self._asked.judges_of(key)
+        return judge not in judges and len(judges) < self.repeats
+
+    def _is_free(self, key: Key, judge: str) -> bool:
+        """Whether it is wanted, and not on as many pages already as it has judges to come."""
         held = self._held_now(key)
-        if judge in judges or judge in held:
+        if judge in held or not self._is_wanted(key, judge):
             return False
-        return len(judges) + len(held) < self.repeats
+        return len(self._asked.judges_of(key)) + len(held) < self.repeats
 
     def _held_now(self, key: Key) -> dict[str, float]:
         held = self._held.get(key)
@@ -296,15 +300,15 @@ class Desk:
         return question
 
     def _take_up(self, question: str, judge: str, items: Iterable[int] | None) -> Question:
-        """A question of before, if it may still be answered; whether it was a random one nobody knows."""
+        """A question of before, if it may still be answered; random where another judge's answer was."""
         shown = tuple(items or ())
         if len(set(shown)) == len(shown) == WIDTH[self.kind] and self._may_be_asked.issuperset(
             shown
         ):
             key = key_of(self.kind, shown)
             if self._is_free(key, judge):
-                return Question(question, shown, key, False, judge)
-        raise UnknownQuestionError(
+                return Question(question, shown, key, self._begun.get(key, False), judge)
+        raise ClosedQuestionError(
             "This question was asked too long ago, or before the studio was started; here is another."
         )
 

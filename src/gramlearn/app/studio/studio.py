@@ -6,10 +6,10 @@ Everything that comes from the page is looked at here: its fields are texts and 
 from typing import Any, final
 
 from gramlearn.app.studio.desk import (
+    ClosedQuestionError,
     Desk,
     NoQuestionError,
     Question,
-    UnknownQuestionError,
 )
 from gramlearn.app.studio.exchange import Exchange
 from gramlearn.app.studio.items import Items
@@ -69,7 +69,7 @@ class Studio:
         event, question, answer = (_text(given, name) for name in ("event", "question", "answer"))
         try:
             seq = self._desk.answer(event, question, judge, answer, self._items_of(given))
-        except UnknownQuestionError as error:
+        except ClosedQuestionError as error:
             raise WrongRequestError(409, str(error), next=self._next(judge)) from None
         self._learning.notice()
         return {"seq": seq, "next": self._next(judge)}
