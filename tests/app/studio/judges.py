@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gramlearn.app.studio.asked import WIDTH
+from gramlearn.app.studio.asked import WIDTH, key_of
 from gramlearn.app.studio.beside.told import Told
 from gramlearn.app.studio.store import Answer
 
@@ -21,13 +21,19 @@ def say(kind, items):
 
 
 def answers(kind, n, seed=0, answer=say, is_random=lambda k: k % 7 == 0, first=1, points=60):
-    """Of n questions at random, numbered from `first` on; those that `is_random` says judge."""
+    """Of n different questions at random, numbered from `first` on; those that `is_random` says judge."""
     rng = np.random.default_rng(seed)
-    found = []
-    for k in range(first, first + n):
-        items = tuple(rng.choice(points, WIDTH[kind], replace=False).tolist())
-        found.append(Answer(k, 0.0, "me", str(k), kind, items, answer(kind, items), is_random(k)))
-    return found
+    found = {}
+    while len(found) < n:
+        items, k = (
+            tuple(rng.choice(points, WIDTH[kind], replace=False).tolist()),
+            first + len(found),
+        )
+        key = key_of(kind, items)
+        if key not in found:
+            said = answer(kind, items)
+            found[key] = Answer(k, 0.0, "me", str(k), kind, items, said, is_random(k))
+    return [*found.values()]
 
 
 def told(kind, n, **more):

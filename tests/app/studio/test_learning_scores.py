@@ -1,5 +1,7 @@
 """Agreement with random answers: its errors, its curve, and when it is said that more answers do not help."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.app.studio.judges import KINDS, X, answers, told
@@ -34,6 +36,27 @@ def test_the_error_of_a_share_is_never_zero_and_is_that_of_many():
         assert 0.1 < error_of_share(right) < 0.2
     many = np.arange(10_000) % 4 == 0
     assert error_of_share(many) == pytest.approx(np.sqrt(0.25 * 0.75 / 10_000), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_that_several_judges_answered_is_one_question(kind):
+    """In any order of its items, and whatever the answers: three that say the same are as sure as one."""
+    once = answers(kind, 30, is_random=lambda k: True)
+    thrice = [replace(one, seq=one.seq + 30 * k) for k in range(3) for one in once]
+    one, three = (Judged(Told.of(kind, rows, X), X) for rows in (once, thrice))
+    found, few = metric(90, PLAIN, n_from=90), metric(45, LOOK)
+    assert three.n_judging == one.n_judging == 30
+    assert three.score(found)[1:] == one.score(found)[1:]
+    assert three.advantage(found) == one.advantage(found)
+    assert three.gain([few], found)[2:] == one.gain([few], found)[2:]
+    # Of judges who contradict each other half are right.
+    pairs = [
+        replace(row, items=row.items[::-1]) for row in answers("pair", 30, is_random=lambda k: True)
+    ]
+    other = {"alike": "unlike", "unlike": "alike"}
+    both = pairs + [replace(row, seq=row.seq + 30, answer=other[row.answer]) for row in pairs]
+    score = Judged(Told.of("pair", both, X), X).score(metric(60, LOOK))
+    assert (score.n_random, score.learned) == (30, 0.5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,11 +133,17 @@ def test_the_verdict_says_what_is_known():
 
 
 @pytest.mark.parametrize(
-    ("looks_at", "wrong", "has_an_end"),
-    [((1, 1, 1, 1), 0.0, True), ((1, 1, 1, 1), 0.1, True), ((1, 0, 0, 0), 0.0, False)],
+    ("looks_at", "wrong", "sizes", "has_an_end"),
+    [
+        ((1, 1, 1, 1), 0.0, (200, 400, 800), True),
+        ((1, 1, 1, 1), 0.1, (200, 400, 800), True),
+        ((1, 0, 0, 0), 0.0, (100, 200, 400), False),
+    ],
 )
-def test_it_is_said_where_answers_do_not_help_and_not_while_they_do(looks_at, wrong, has_an_end):
-    """By judges who go by the plain distance, in the end; by one who goes by another, not while it is found."""
+def test_it_is_said_where_answers_do_not_help_and_not_while_they_do(
+    looks_at, wrong, sizes, has_an_end
+):
+    """By judges who go by the plain distance, soon; by one who goes by another, not while it is found."""
     rng = np.random.default_rng(0)
 
     def judge(kind, items):
@@ -123,11 +152,10 @@ def test_it_is_said_where_answers_do_not_help_and_not_while_they_do(looks_at, wr
         return ("third", "second")[int(is_second ^ (rng.random() < wrong))]
 
     P = X / np.sqrt(np.mean(np.vecdot(X, X)))
-    fitting, found = Fitting("triplet", P), told("triplet", 3200, answer=judge)
-    metrics = [fitting.fit(found[:n]) for n in (100, 200, 400, 800, 1600, 3200)]
+    fitting, found = Fitting("triplet", P), told("triplet", sizes[-1], answer=judge)
+    metrics = [fitting.fit(found[:n]) for n in sizes]
     advice = [advice_of(Judged(found[: one.last], P).gain(metrics, one)) for one in metrics]
     assert advice[0] is None
-    assert (advice[-1] is not None) == has_an_end
     assert any(advice) == has_an_end
 
 

@@ -1,5 +1,7 @@
 """Answers as numbers: what they say, what they teach, and what foretells them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.app.studio.judges import KINDS, X, answers, say, told
@@ -42,6 +44,22 @@ def test_what_teaches_and_what_judges_share_no_answer():
     assert unsure
     assert not taught & judging
     assert taught | judging | unsure == {answer.seq for answer in rows}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_that_judges_teaches_by_no_answer(kind):
+    """Such as one of a file, with its items in another order."""
+    rows = answers(kind, 40)
+    for one in rows[:20]:
+        first, *others = one.items
+        items = (first, *others[::-1]) if kind == "triplet" else one.items[::-1]
+        rows.append(replace(one, seq=one.seq + 100, items=items, judge="file", random=False))
+    found = Told.of(kind, rows, X)
+    random = {one.seq for one in rows if one.random}
+    doubled = {seq + 100 for seq in random if seq <= 20}
+    assert doubled
+    assert set(found.judging.seq.tolist()) == random
+    assert set(found.taught.seq.tolist()) == {one.seq for one in rows} - random - doubled
 
 
 @pytest.mark.parametrize("kind", ["triplet", "odd"])

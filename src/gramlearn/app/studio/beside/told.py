@@ -7,6 +7,7 @@ distance is less, and odd is who is not in the least distance of three.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -86,10 +87,27 @@ class Told:
         )
         return joined[np.argsort(joined.seq)]
 
+    @cached_property
+    def question(self) -> np.ndarray:
+        """The number of the question of each answer: the same for the same items, as `key_of` has it."""
+        fixed = 1 if self.kind == "triplet" else 0
+        keys = np.concatenate(
+            [self.items[:, :fixed], np.sort(self.items[:, fixed:], axis=1)], axis=1
+        )
+        return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def teaches(self) -> np.ndarray:
+        """Which are learned from: sure answers to questions of which no answer judges.
+
+        So a question that judges teaches nothing by another answer either, such as one of a file.
+        """
+        return (self.said >= 0) & ~np.isin(self.question, self.question[self.random])
+
     @property
     def taught(self) -> "Told":
-        """Those that are learned from: sure answers to questions that were not drawn to judge by."""
-        return self[~self.random & (self.said >= 0)]
+        """Those that are learned from."""
+        return self[self.teaches]
 
     @property
     def judging(self) -> "Told":

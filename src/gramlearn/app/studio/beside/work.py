@@ -80,8 +80,8 @@ class Work:
 
     def _fill(self, size: int) -> Iterator[Message]:
         """The metric that so many answers teach."""
-        learned_from = np.flatnonzero(~self._told.random & (self._told.said >= 0))
-        self._curve[size] = self._fitting.fit(self._told[: learned_from[size - 1] + 1])
+        end = np.flatnonzero(self._told.teaches)[size - 1] + 1
+        self._curve[size] = self._fitting.fit(self._told[:end])
         yield self._learned()
 
     def _missing(self) -> int | None:
