@@ -1,13 +1,18 @@
 """The routes: JSON as the page takes it, lists of answers, and files out and in again."""
 
 import json
+import sqlite3
+import sys
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 from tests.app.studio.serving import Client, serving, some_points
 
+from gramlearn.app.studio.store import Store
 from gramlearn.files import read_judgments
+from gramlearn.files.formats.judgment_store import said_in_a_sentence
 from gramlearn.files.points import Points
 
 NAMED = Points(some_points(6).X, [*"abcdef"], source="points")
@@ -173,6 +178,67 @@ def test_what_is_exported_is_read_as_judgments_and_imported_again(tmp_path, kind
         question = client.next()
         assert client.answer(question, "unsure")["next"].keys() == {"none"}
         client.close()
+
+
+def test_an_import_counts_its_own_answers_alone_and_many_go_to_the_disk_at_once(tmp_path):
+    points = some_points(40)
+    rows = "".join(f"{i},{k},1\n" for i in range(40) for k in range(i))
+    with serving(tmp_path / "a.db", points) as server:
+        client, store = Client.of(server), server.studio._desk._store
+        together, others = store.together, iter(range(9))
+
+        @contextmanager
+        def with_others():
+            if (
+                not store._connection.in_transaction
+            ):  # somebody answers between two parts of the file
+                number, store.together = f"other {next(others)}", together
+                store.answer(number, number, "bob", "pair", (0, 1), "alike", False)
+                store.together = with_others
+            with together():
+                yield
+
+        store.together = with_others
+        data = b"first,second,alike\n" + rows.encode()
+        code, _, found = client.ask("POST", "/api/import?name=a.csv", data)
+        assert (code, json.loads(found)["added"]) == (200, 780)
+        assert next(others) == 4  # transactions
+        client.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file that is open can be moved there")
+def test_while_a_store_is_away_nothing_is_confirmed_and_the_same_answer_counts_when_it_is_back(
+    tmp_path,
+):
+    path, away = tmp_path / "a.db", tmp_path / "away.db"
+    with serving(path, NAMED) as server:
+        client = Client.of(server)
+        question = client.next()
+        path.rename(away)
+        for is_replaced in (False, True):
+            if is_replaced:
+                path.write_bytes(b"another file")
+            found = client.answer(question, "alike", "e", code=507)
+            assert "was moved, deleted or replaced since it was opened" in found["error"]
+        away.replace(path)
+        assert client.answer(question, "alike", "e")["seq"] == 1
+        client.close()
+
+
+def test_on_a_full_disk_the_page_is_told_to_keep_what_was_said(client, monkeypatch):
+    question = client.next()
+
+    def refuse(*given, **more):
+        with said_in_a_sentence("a.db", "written"):
+            error = sqlite3.OperationalError("full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "answer", refuse)
+        found = client.answer(question, "alike", "e", code=507)
+    assert found["error"] == "a.db could not be written: the disk is full; make room."
+    assert client.answer(question, "alike", "e")["seq"] == 1
 
 
 @pytest.mark.parametrize(

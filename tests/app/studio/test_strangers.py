@@ -339,11 +339,25 @@ def test_there_are_only_so_many_connections(tmp_path, monkeypatch):
         b"GET " + b"/" * 70_000 + b" HTTP/1.1\r\n\r\n",
         b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n",
         b"GET / HTTP/1.1\r\nA: " + b"b" * 70_000 + b"\r\n\r\n",
+        b"POST /?" + b"a=b&" * 30 + b" HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+        b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\r\n\r\n",
     ],
-    ids=["tls", "version", "0.9", "path", "headers", "header", "method", "head", "nothing"],
+    ids=[
+        "tls",
+        "version",
+        "0.9",
+        "path",
+        "headers",
+        "header",
+        "fields",
+        "address",
+        "method",
+        "head",
+        "nothing",
+    ],
 )
 def test_what_is_no_request_is_refused_and_the_studio_goes_on(studio, data):
     found = raw(studio.server_port, data)

@@ -33,6 +33,7 @@ _SHAPES = {
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson; charset=utf-8"}
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt", ".qrels", ".db")
 _LONGEST_NAME = 40
+_TOGETHER = 200  # answers of a file that go to the disk at once, while people's wait
 
 Rows = list[tuple[tuple[int, ...], str]]  # items and answer
 
@@ -88,12 +89,18 @@ class Exchange:
                 raise FileError(str(error).replace(str(path), short)) from None
             summary = judgments.summary().replace(str(path), short)
         rows = self._answers_of(judgments)
-        before = self._store.last_seq
         digest = sha256(data).hexdigest()[:24]
-        for number, (items, answer) in enumerate(rows):
-            mark = f"file-{digest}-{number}"
-            self._store.answer(mark, mark, f"file {short}", self._kind, items, answer, False)
-        return summary, self._store.last_seq - before
+        n_added = 0
+        for start in range(0, len(rows), _TOGETHER):
+            with self._store.together():
+                before = self._store.last_seq
+                for number, (items, answer) in enumerate(rows[start : start + _TOGETHER], start):
+                    mark = f"file-{digest}-{number}"
+                    self._store.answer(
+                        mark, mark, f"file {short}", self._kind, items, answer, False
+                    )
+                n_added += self._store.last_seq - before
+        return summary, n_added
 
     def _row(self, answer: Answer) -> tuple[Any, ...]:
         names = [self._points.name_of(number) for number in answer.items]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import BoundedSemaphore
 from typing import Any, final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from gramlearn.app.studio.guard import (
     HEADERS,
@@ -26,6 +26,7 @@ from gramlearn.app.studio.guard import (
 )
 from gramlearn.app.studio.page import page_files
 from gramlearn.app.studio.studio import Studio, WrongRequestError
+from gramlearn.files.formats.judgment_store import StoreError
 
 MOST_CONNECTIONS = 64
 SECONDS_IDLE = 60.0  # a page that was let in may keep its connection so long
@@ -163,8 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, method: str) -> None:
         try:
-            parts = urlsplit(self.path)
-            given = dict(parse_qsl(parts.query, max_num_fields=20))
+            parts, given = self._read_address()
             in_address = given.get("token") if (method, parts.path) == ("GET", "/") else None
             self.server.guard.check(self.headers, method == "POST", in_address)
             self._is_known = True
@@ -174,14 +174,20 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": str(refused)}, refused.code)
         except WrongRequestError as wrong:
             self._send_json(wrong.content, wrong.code)
+        except (TimeoutError, ConnectionError):
+            self.close_connection = True
+        except (StoreError, OSError) as error:
+            # Such as a full disk: what was sent is not kept, and the page sends it again until it is.
+            self._send_json({"error": " ".join(str(error).split())}, 507)
         except ValueError as error:
             self._send_json({"error": " ".join(str(error).split())}, 400)
-        except OSError as error:
-            if isinstance(error, TimeoutError | ConnectionError):
-                self.close_connection = True
-                return
-            # Such as a full disk: the answer was not kept, and the page says so.
-            self._send_json({"error": " ".join(str(error).split())}, 507)
+
+    def _read_address(self) -> tuple[SplitResult, Given]:
+        try:
+            parts = urlsplit(self.path)
+            return parts, dict(parse_qsl(parts.query, max_num_fields=20))
+        except ValueError:
+            raise RefusedError(400, "The address cannot be read.") from None
 
     def _dispatch(self, method: str, path: str, given: Given) -> None:
         studio = self.server.studio

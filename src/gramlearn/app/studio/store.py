@@ -19,6 +19,7 @@ from gramlearn.files.formats.judgment_store import (
     SECONDS_TO_WAIT,
     STORE_FORMAT,
     StoredAnswer,
+    StoreError,
     check_header,
     find_standing,
     make_store,
@@ -61,6 +62,7 @@ class Store:
         self._rows = {name: row for row, name in enumerate(self._names)}
         self._standing: dict[int, Answer] = {}
         self._seen = 0  # the last event that `_standing` knows of
+        self._file: tuple[int, int] | None = None  # which one the path named when it was opened
 
     @classmethod
     def open(cls, path: str | Path, points: Points) -> Self:
@@ -117,7 +119,7 @@ class Store:
             The standing answer that this one replaces.
         """
         names = self._check(kind, items, answer)
-        with self._transaction():
+        with self.together():
             known = self._find(event, "answer")
             if known is not None:
                 return known[0]
@@ -133,7 +135,7 @@ class Store:
         With `of` it is that answer, whoever gave it. The same event again takes back nothing more, and returns
         the same.
         """
-        with self._transaction():
+        with self.together():
             known = self._find(event, "undo")
             if known is not None:
                 return None if known[1] is None else self._taken_back(known[1])
@@ -145,6 +147,16 @@ class Store:
             of = None if taken is None else taken.seq
             self._add(event, "undo", judge, None, None, None, None, None, of)
             return taken
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is done within is on the disk at the end, or nothing of it is; no other writes meanwhile."""
+        with self._lock, said_in_a_sentence(self._path, "written"):
+            if self._connection.in_transaction:  # a part of what is done together
+                yield
+            else:
+                with self._transaction():
+                    yield
 
     def seq_of(self, event: str) -> int | None:
         """The number of an event that is kept already."""
@@ -200,7 +212,8 @@ class Store:
             read_about(self._connection, str(self._path))  # what is no store stays as it is
             self._write_ahead()
             self._connection.execute("PRAGMA synchronous = FULL")
-        with self._transaction():
+        self._file = _file_at(self._path)
+        with self.together():
             found = read_about(self._connection, str(self._path))
             if not found:
                 make_store(self._connection, about)
@@ -227,16 +240,19 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """What is done within is on the disk at the end, or nothing of it is."""
-        with self._lock, said_in_a_sentence(self._path, "written"):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        if _file_at(self._path) != self._file:
+            raise StoreError(
+                f"{self._path} was moved, deleted or replaced since it was opened, and nothing can be "
+                "kept; put it back, or start again."
+            )
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def _find(self, event: str, what: str) -> tuple[int, int | None] | None:
         """The number of an event that is kept already, and which answer it takes back."""
@@ -297,6 +313,15 @@ class Store:
                 f"`items` are {rows}; they must be numbers of points, from 0 to {len(self._names) - 1:,}."
             )
         return [self._names[row] for row in rows]
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """What tells the file of a path from others; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _difference(found: dict[str, str | int], about: dict[str, str | int]) -> str:

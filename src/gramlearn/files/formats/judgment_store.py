@@ -156,13 +156,17 @@ def is_store(path: str | Path) -> bool:
         return False  # whoever opens it says what is wrong
 
 
+class StoreError(FileError):
+    """A store cannot be read or written now, whatever was to be read or written."""
+
+
 @contextmanager
 def said_in_a_sentence(path: str | Path, deed: str) -> Iterator[None]:
-    """Raise errors of SQLite as a FileError that says what could not be done, and what to do."""
+    """Raise errors of SQLite as a StoreError that says what could not be done, and what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        raise FileError(f"{path} {_why(error, Path(path), deed)}.") from error
+        raise StoreError(f"{path} {_why(error, Path(path), deed)}.") from error
 
 
 def _why(error: sqlite3.Error, path: Path, deed: str) -> str:
