@@ -168,10 +168,3 @@ def test_what_was_taken_back_is_forgotten(nothing_chosen):
     assert found.verdict == expected.verdict
     assert found.scores == expected.scores
     assert found.suspects == expected.suspects
-
-
-def test_the_first_question_is_by_turns_the_most_open_one_and_the_one_that_tells_most(monkeypatch):
-    chosen = np.array([(0, 1), (2, 3), (4, 5)])
-    monkeypatch.setattr(module, "questions", lambda *_, **__: chosen)
-    first = [done(work_of("pair", told("pair", n)))[1][0].tolist() for n in (4, 5, 6)]
-    assert first == [[0, 1], [2, 3], [0, 1]]

@@ -78,3 +78,12 @@ def test_a_port_that_is_taken_is_said(start):
         code, where, _, noted = start("--port", taken.server_port)
     assert (code, where) == (2, None)
     assert f"--port {taken.server_port} is taken" in noted
+
+
+def test_a_check_makes_no_store_and_reads_one_that_is_there(start, tmp_path):
+    code, where, said, _ = start("--check")
+    assert (code, where) == (0, None)
+    assert "9 points to ask about; " in said
+    assert not (tmp_path / "a.db").exists()
+    start()
+    assert "0 answers so far" in start("--check")[2]

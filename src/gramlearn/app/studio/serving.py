@@ -5,6 +5,7 @@ import sys
 import webbrowser
 from argparse import Namespace
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ def serve(given: Namespace) -> None:
     points, items, store_path = _read(given)
     for note in items.notes:
         say(f"gramlearn: note: {note}")
+    if given.check and not Path(store_path).exists():
+        print(
+            f"{len(items.rows):,} points to ask about; {store_path} is made when the studio starts"
+        )
+        return
     with ExitStack() as stack:
         store = stack.enter_context(Store.open(store_path, points))
         desk = Desk(store, given.kind, items.rows, given.repeats)

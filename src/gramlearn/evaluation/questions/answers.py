@@ -20,10 +20,6 @@ class Answers(ABC):
     """The answers that a question has; `mean` is m x g, `covariance` m x g x g."""
 
     @abstractmethod
-    def doubt(self, mean: np.ndarray) -> np.ndarray:
-        """The larger, the less the learned metric can tell the answer; m numbers."""
-
-    @abstractmethod
     def information(self, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
         """In bits; m numbers."""
 
@@ -35,9 +31,6 @@ class Answers(ABC):
 @final
 class TwoAnswers(Answers):
     """Alike or not; nearer to the one or to the other."""
-
-    def doubt(self, mean: np.ndarray) -> np.ndarray:
-        return -np.abs(mean[:, 0])
 
     def information(self, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
         """In closed form, for the probit that is nearest to the logistic curve (Houlsby and others, 2011)."""
@@ -55,9 +48,6 @@ class TwoAnswers(Answers):
 @final
 class ThreeAnswers(Answers):
     """Which of three is the odd one out: f_k = -w d^2 of the two others."""
-
-    def doubt(self, mean: np.ndarray) -> np.ndarray:
-        return _bits(_shares(mean))
 
     def information(self, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
         """By quadrature in the plane of differences, which is the same in whatever order the three are."""

@@ -1,7 +1,5 @@
 """max_q I(answer to q; errors of the metric | answers so far): the question whose answer tells most.
 
-Of comparisons every other one is that with the most open answer instead.
-
 A logistic curve over learned distances, fitted to the known answers, says what an answer may be. What it tells
 is worked out for the errors of the metric that the known answers leave possible. Each question that is chosen
 counts as answered for those after it, so that no two ask the same.
@@ -131,7 +129,7 @@ class _AtRandom:
 
 @final
 class _Learned:
-    """The one that tells most, given answers to those before it; by turns with the most open one."""
+    """The one that tells most, given answers to those before it."""
 
     def __init__(self, about: Kind, rows: np.ndarray, Z: np.ndarray, answered: Known) -> None:
         known, weights = answered.statements, answered.weights
@@ -140,13 +138,12 @@ class _Learned:
         curvature = weights * chance * (1 - chance)
         used = np.argsort(-curvature, kind="stable")[:_KNOWN]
         candidates = about.state(rows, Z)
-        self._answers, self._asks_open = about.answers, about.asks_open
+        self._answers = about.answers
         self._mean = threshold + slope * candidates.sizes
         self._posterior = Posterior(candidates, known[used], curvature[used], slope)
 
     def worth(self, turn: int) -> np.ndarray:
-        if self._asks_open and turn % 2 == 0:
-            return self._answers.doubt(self._mean)
+        del turn
         return self._answers.information(self._mean, self._posterior.covariance)
 
     def add(self, k: int) -> None:

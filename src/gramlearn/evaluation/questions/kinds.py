@@ -40,10 +40,6 @@ class Kind:
     has_near : bool
         Whether some candidates are about near neighbors. Near pairs tell where alike ends; three points that
         are all near each other compare small distances, and tell little of the metric.
-    asks_open : bool
-        Whether every other question is the one with the most open answer, instead of the one that tells most.
-        Which distance is larger, a metric can tell; pairs whose answers stay open are often those that no
-        metric can tell, of groups that overlap, and learning from these alone makes it worse.
     """
 
     width: int
@@ -56,7 +52,6 @@ class Kind:
     read: Callable[[Any, np.ndarray], Known]
     n_candidates: int
     has_near: bool
-    asks_open: bool
 
     def in_order(self, rows: np.ndarray) -> np.ndarray:
         """The same questions, each written in the one way there is."""
@@ -104,9 +99,7 @@ def _read_comparisons(known: Triplets, Z: np.ndarray) -> Known:
 
 # The more candidates, the more are worth asking; an odd one out costs three times as much as the others.
 KINDS: Mapping[str, Kind] = {
-    "pair": Kind(
-        2, 0, ((0, 1),), ((-1.0,),), 1.0, TwoAnswers(), Pairs, _read_pairs, 3000, True, False
-    ),
+    "pair": Kind(2, 0, ((0, 1),), ((-1.0,),), 1.0, TwoAnswers(), Pairs, _read_pairs, 3000, True),
     "triplet": Kind(
         3,
         1,
@@ -118,7 +111,6 @@ KINDS: Mapping[str, Kind] = {
         _read_comparisons,
         3000,
         False,
-        True,
     ),
     "odd": Kind(
         3,
@@ -131,6 +123,5 @@ KINDS: Mapping[str, Kind] = {
         _read_comparisons,
         600,
         False,
-        True,
     ),
 }

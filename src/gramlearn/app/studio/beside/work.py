@@ -123,8 +123,7 @@ class Work:
             len(self._told),
             asked=np.searchsorted(rows, told.items) if len(told) else None,
         )
-        # By turns the most open one and the one that tells most: the other one first than the last time.
-        return rows[np.roll(found, -(len(self._told) % 2), axis=0)]
+        return rows[found]
 
 
 def _size_below(n: int) -> int:
