@@ -105,7 +105,22 @@ def test_a_fit_that_fails_is_a_sentence_and_the_next_answer_tries_again(tmp_path
     assert not is_running(last)
 
 
-def test_a_process_that_dies_again_and_again_is_given_up_in_a_sentence(tmp_path):
+@pytest.mark.parametrize("make_work", [workers.die, workers.DyingLater])
+def test_a_process_that_dies_again_and_again_is_given_up_in_a_sentence(
+    tmp_path, monkeypatch, make_work
+):
+    monkeypatch.setattr("gramlearn.app.studio.learning._MOST_DEATHS", 2)
+    with learning_at_a_desk(tmp_path / "a.db", make_work) as (desk, learning):
+        answer(desk, learning, 3)
+        until(lambda: learning.problem and "not started again" in learning.problem)
+        answer(desk, learning, 3)
+
+
+def test_a_process_that_cannot_be_started_is_given_up_in_a_sentence(tmp_path, monkeypatch):
+    def fail(process):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", fail)
     with learning_at_a_desk(tmp_path / "a.db", workers.die) as (desk, learning):
         until(lambda: learning.problem and "not started again" in learning.problem)
         answer(desk, learning, 3)

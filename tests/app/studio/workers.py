@@ -52,6 +52,15 @@ class Counting:
             )
 
 
+class DyingLater(Counting):
+    """Dies once it has learned."""
+
+    def tell(self):
+        yield from super().tell()
+        if self.seqs:
+            die(None, None, None)
+
+
 class Sleeping(Counting):
     """Learns for as long as the test lasts."""
 

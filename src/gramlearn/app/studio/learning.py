@@ -23,6 +23,7 @@ from gramlearn.app.studio.desk import Desk
 
 _SECONDS_BETWEEN = 0.1  # two messages about answers
 _MOST_DEATHS = 3  # in a row
+_RUNS_WELL = 600.0  # seconds: a process that ends later did not end of what it was given at first
 _SECONDS_TO_END = 5.0
 
 
@@ -91,9 +92,12 @@ class Learning:
             # Ctrl-C goes to all processes of a terminal; the one beside inherits that it is not meant.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         while not self._closed.is_set() and self._n_deaths < _MOST_DEATHS:
+            began = time.monotonic()
             self._work_once()
             if self._closed.is_set():
                 return
+            if time.monotonic() - began > _RUNS_WELL:
+                self._n_deaths = 0
             self._n_deaths += 1
             self.problem = (
                 "The process that learns has ended by itself and is started again; all answers are kept."
@@ -109,11 +113,19 @@ class Learning:
         with self._lock:
             if self._closed.is_set():
                 return
-            self._process = self._context.Process(
+            process = self._context.Process(
                 target=work_beside, args=(theirs, self._make_work), daemon=True
             )
-            self._process.start()
-        theirs.close()
+            try:
+                process.start()
+            except (
+                OSError
+            ):  # such as no memory, or too many processes: it counts as one that has ended
+                ours.close()
+                return
+            finally:
+                theirs.close()
+            self._process = process
         try:
             ours.send((self._desk.kind, self._rows, len(self._X), sample_of(self._X)))
             for block in blocks_of(self._X):
@@ -168,6 +180,5 @@ class Learning:
         elif what == "learned":
             self._version += 1
             self.learned = replace(found, version=self._version)
-            self._n_deaths = 0
         else:
             self.problem = found
