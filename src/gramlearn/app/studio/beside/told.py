@@ -13,6 +13,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.app.studio.asked import WIDTH
 from gramlearn.app.studio.store import Answer
 from gramlearn.side_information import Pairs, Triplets
@@ -94,7 +95,7 @@ class Told:
         keys = np.concatenate(
             [self.items[:, :fixed], np.sort(self.items[:, fixed:], axis=1)], axis=1
         )
-        return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+        return distinct_rows(keys).kind
 
     @cached_property
     def teaches(self) -> np.ndarray:
